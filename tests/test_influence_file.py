@@ -173,3 +173,10 @@ def test_explain_uses_the_file_or_says_how_to_get_it(
     (folder / INFLUENCE_FILE).rename(elsewhere)
     assert run([*explain, str(elsewhere)]) == 0
     assert capsys.readouterr().out == printed
+
+
+def test_a_model_of_named_features_has_no_stored_influence(reduced: Reduced, model: Model) -> None:
+    stored = StoredInfluence.from_changes(reduced.changes(), reduced.names, model)
+    named = replace(model, support=None)
+    with pytest.raises(ValueError, match="weights of named features"):
+        named.influence(reduced.new, stored=stored)

@@ -613,12 +613,19 @@ class Model:
         ------
         ValueError
             If the learner has no closed form, the model has a second stage or was not trained with
-            ``updatable`` (if ``docs`` is None), or there are too many candidates and documents.
+            ``updatable`` (if ``docs`` is None), or there are too many candidates and documents; if
+            ``stored`` is given with ``docs`` or for a model without ``support``.
         """
         pipeline = self.pipeline
         if stored is not None:
             if docs is not None:
                 raise ValueError("the influence comes from docs or from a file, not from both.")
+            if self.support is None:
+                raise ValueError(
+                    "stored influence needs the training candidates of the model, but this one "
+                    "has weights of named features instead. Give docs, or train the model with "
+                    "updatable=True."
+                )
             represented = pipeline.representation(candidates)
             support = cast(Any, self.support)
             rounded = stored.of_scores(np.asarray(pipeline.kernel(represented, support)), self)

@@ -310,7 +310,7 @@ class TrainingData:
             unpack_arrays(arrays),
             np.asarray(arrays["y"], dtype=np.float64),
             arrays["queries"].astype(np.intp),
-            arrays.get("head_labels"),
+            np.asarray(arrays["head_labels"], np.float64) if "head_labels" in arrays else None,
             graph,
         )
         data._check()
@@ -319,13 +319,17 @@ class TrainingData:
     def _check(self) -> None:
         """Raise ValueError unless all parts have one row per candidate and name a document.
 
-        ``y`` must be finite. Labels of heads may have any value, and preferences are not checked.
+        Labels, also those of heads, must be finite, and preferences be of rows that exist.
         """
         heads = self.y if self.head_labels is None else self.head_labels
         sizes = {len(part) for part in (self.document_of, self.inputs, self.y, self.queries, heads)}
         is_known = (self.document_of >= 0) & (self.document_of < len(self.documents))
-        if len(sizes) != 1 or not is_known.all() or not np.isfinite(self.y).all():
+        is_finite = np.isfinite(self.y).all() and np.isfinite(heads).all()
+        if len(sizes) != 1 or not is_known.all() or not is_finite:
             raise ValueError("the candidates of the training data do not fit together")
+        pairs = np.empty(0) if self.preferences is None else self.preferences.pairs
+        if pairs.min(initial=0) < 0 or pairs.max(initial=-1) >= len(self):
+            raise ValueError("the preferences of the training data are of candidates it lacks")
 
 
 def _drop_unused_columns(features: Features) -> Features:

@@ -142,9 +142,7 @@ def compute_rows(texts: Sequence[NamedText], table: WordTable, bits: int = TABLE
 
 def compute_joins(words: Sequence[str], spaces: Sequence[bool]) -> Array:
     """Return the code of each word about adjacent spaces and brackets, see ``join_codes``."""
-    opens = np.array([word in ("(", "[") for word in words])
-    closes = np.array([word in (")", "]") for word in words])
-    return join_codes(np.array(spaces, dtype=bool), opens, closes)
+    return join_codes(words, np.array(spaces, dtype=bool))
 
 
 def allowed_tags(text: NamedText, labels: Sequence[str]) -> Array:

@@ -26,7 +26,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
-from workshop.recipes import Recipe, load_recipe, read_source
+from workshop.abstract_statements import read_abstract_statements
+from workshop.recipes import PROJECT, Recipe, load_recipe, read_source
 
 from textrank.candidates import Candidate, dedup_groups, label_key, text_keys
 from textrank.config import load_pipeline
@@ -137,6 +138,9 @@ def read_pairs(recipe: Recipe, data: Path, sources: Sequence[str] = ()) -> State
         source = recipe.sources[name]
         if source["reader"] == "signed_regulation":
             docs = list(read_signed_regulation(data / source["data"], nlp))
+        elif source["reader"] == "abstract_statements":
+            labels, texts = PROJECT / source["project"], data / source["texts"]
+            docs = list(read_abstract_statements(labels, texts, nlp))
         else:
             docs = list(read_source(recipe, name, data)(nlp))
         pairs: list[Candidate] = []

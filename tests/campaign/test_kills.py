@@ -24,6 +24,7 @@ from tests.campaign.commands import (
     tables,
 )
 from tests.campaign.findings import note
+from textrank.scale.run import verify_folder
 
 pytestmark = [pytest.mark.campaign, pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")]
 EVENTS = ("open", "os.", "shutil.", "textrank.")
@@ -106,4 +107,5 @@ def _check_after_next(name: str, case: Case, number: int) -> None:
         here, new = of(found, output), of(case.new, output)
         if name in SEQUEL:  # its log tells of two runs
             here, new = tables(here), tables(new)
+            assert verify_folder(case.out / output) == [], f"after a kill at {number}"
         assert here == new, f"the run after a kill at {number} differs"

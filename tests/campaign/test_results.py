@@ -16,7 +16,7 @@ from tests.campaign.sandbox import run_all
 from tests.campaign.settings import INPUTS, SEED
 from tests.results.test_store import ONE, result
 from textrank.results import store
-from textrank.results.schema import TABLES, count_rows, read_rows
+from textrank.results.schema import TABLES, count_rows, read_checksums, read_rows
 from textrank.scale.job import Manifest
 
 pytest.importorskip("duckdb")
@@ -82,3 +82,19 @@ def test_spoilt_manifests(tmp_path: Path) -> None:
         ask(tmp_path)
 
     check("manifest.json", run_all(INPUTS, attempt), spoilt)
+
+
+def test_spoilt_checksums(tmp_path: Path) -> None:
+    result(tmp_path, ONE, format="jsonl").close()
+    file = next((tmp_path / "checksums").glob("*"))
+    seed, way = file.read_bytes(), any_of(spoil_bytes, spoil_tokens)
+
+    def spoilt(number: int) -> bytes:
+        return way(seed, random.Random(f"{SEED} checksums {number}"))
+
+    def attempt(number: int) -> Iterator[str]:
+        file.write_bytes(spoilt(number))
+        yield str(file)
+        read_checksums(tmp_path, file.stem)
+
+    check("checksums", run_all(INPUTS, attempt), spoilt)

@@ -24,7 +24,7 @@ from textrank.learners.base import rows_by_group
 from textrank.learners.reduced import SparseRLS
 from textrank.learners.rls import RLS
 from textrank.linalg import inverse
-from textrank.metrics import auc, precision_recall_f
+from textrank.metrics import auc, merge_ties, precision_recall_f
 from textrank.pipeline import Pipeline
 from textrank.tasks.ppi.graphs import DependencyGraph
 from textrank.tasks.ppi.task import PPI
@@ -111,9 +111,12 @@ def test_a_planted_document_is_the_most_harmful():
     assert harmful[0].squared_error < 0
 
 
-def test_weighted_metrics_count_repeated_rows():
+@pytest.mark.parametrize("ties", [False, True])
+def test_weighted_metrics_count_repeated_rows(ties):
     rng = np.random.default_rng(0)
     y, scores = np.where(rng.random(40) < 0.4, 1.0, -1.0), rng.normal(size=40)
+    if ties:
+        scores = scores.round() + rng.choice([0.0, 1e-13], size=40)
     weights = rng.integers(0, 3, size=(5, 40))
     decisions = scores > 0.2
     for w, area, f in zip(
@@ -122,8 +125,10 @@ def test_weighted_metrics_count_repeated_rows():
     ):  # fmt: skip
         rows = np.repeat(np.arange(40), w)
         assert f == pytest.approx(precision_recall_f(y[rows], decisions[rows]).f)
-        positives, negatives = scores[rows][y[rows] > 0], scores[rows][y[rows] < 0]
-        assert area == pytest.approx((positives[:, None] > negatives).mean())
+        merged = merge_ties(scores)[rows]
+        positives, negatives = merged[y[rows] > 0][:, None], merged[y[rows] < 0]
+        expected = ((positives > negatives) + (positives == negatives) / 2).mean()
+        assert area == pytest.approx(expected)
     assert auc(y, scores) == pytest.approx(_weighted_aucs(y, scores, np.ones((1, 40)))[0])
 
 

@@ -108,6 +108,19 @@ def test_stored_training_data_with_a_text_too_few_are_refused(docs):
         TrainingData.from_arrays(arrays)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("head_labels", np.nan), ("pairs", 10**6), ("pairs", -1)]
+)
+def test_stored_training_data_with_impossible_values_are_refused(docs, name, value):
+    arrays = dict(make_pipeline().fit(docs, updatable=True).training.to_arrays())
+    arrays["head_labels"] = np.ones((len(arrays["y"]), 2))
+    arrays |= {"pairs": np.array([[0, 1]]), "magnitudes": np.ones(1)}
+    TrainingData.from_arrays(arrays)
+    arrays[name][0, 0] = value
+    with pytest.raises(ValueError, match="the training data"):
+        TrainingData.from_arrays(arrays)
+
+
 def test_unknown_documents_and_models_without_training_data_are_refused(docs):
     model = make_pipeline().fit(docs, updatable=True)
     with pytest.raises(ValueError, match="'d99' is not a training document"):

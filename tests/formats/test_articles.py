@@ -135,6 +135,27 @@ def test_jats_has_sections_and_captions_but_no_references(tmp_path):
     assert [doc.text[start:].split("\n")[0] for _, start in sections] == ["Aim", "Results"]
 
 
+@pytest.mark.parametrize(
+    ("ids", "document"),
+    [
+        ({"pmid": "7", "pmcid": "99"}, "PMC99"),
+        ({"pmc": "98", "pmcid": "PMC99"}, "PMC99"),
+        ({"pmid": "7"}, "7"),
+    ],
+)
+def test_the_id_of_an_article_in_pmc_has_its_prefix(tmp_path, ids, document):
+    rows = "".join(
+        f'<article-id pub-id-type="{name}">{value}</article-id>' for name, value in ids.items()
+    )
+    path = tmp_path / "a.nxml"
+    path.write_text(
+        f"<article><front><article-meta>{rows}<title-group><article-title>On p53."
+        "</article-title></title-group></article-meta></front></article>"
+    )
+    (doc,) = docs(reader_for(path))
+    assert doc.user_data["document"] == document
+
+
 def test_jats_without_meta_is_named(tmp_path):
     path = tmp_path / "a.xml"
     path.write_text("<article><body/></article>")

@@ -10,6 +10,7 @@ from spacy import displacy
 from spacy.tokens import DocBin, Span
 
 from textrank.language import load_nlp, model_path
+from textrank.language.load import resolve_components
 
 TEXT = (
     "IL-2-mediated activation of NF-kappa B requires p65.\n"
@@ -83,6 +84,13 @@ def test_narrow_names_are_for_those_who_ask(nlp):
         ("p21", "PROTEIN"),
         ("p53", "PROTEIN"),
     ]
+
+
+def test_components_are_listed_once(nlp):
+    for requested in (["sentences"], ["tagger", "tagger"], ["genes"], ["identifiers"]):
+        components = resolve_components(nlp, requested)
+        assert len(components) == len(set(components))
+        assert {"sentences", *requested} <= set(components)
 
 
 def test_an_unknown_component_is_named_with_the_known_ones():

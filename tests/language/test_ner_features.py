@@ -47,9 +47,7 @@ def test_templates_are_different_and_hashed_differently():
 def test_joints_and_brackets_are_told():
     words = ["a", "(", "b", ")", "c", ")", "d"]
     spaces = np.array([True, False, False, True, True, False, True])
-    opens = np.array([word == "(" for word in words])
-    closes = np.array([word == ")" for word in words])
-    told = (join_codes(spaces, opens, closes) - np.uint64(1)).tolist()
+    told = (join_codes(words, spaces) - np.uint64(1)).tolist()
     assert [n >= 4 for n in told] == [False, True, True, True, False, False, False]
     assert [n % 2 == 1 for n in told] == [False, False, True, True, False, False, True]
 

@@ -16,6 +16,7 @@ from textrank.language._ner_network import (
     build_word_network,
     caseless_mask,
     hash_text,
+    join_codes,
 )
 
 TEXTS = (["p53", "binds", "p53"], [], ["IL", "-", "2", "(", "see", ")", ".", "P53", "BINDS", "DNA"])
@@ -125,6 +126,28 @@ def test_sentences_without_case_are_those_of_the_plain_rule(vocab):
     found = _caseless_words(traits, batch.find_sentence_starts(traits))
     np.testing.assert_array_equal(found, caseless_mask(words))
     assert found.tolist() == [True] * 3 + [True] * 4 + [False] * 3 + [True] * 6
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        ("a ( b ) c", "01110"),
+        ("a ) b ( c ) d", "0000000"),  # the opening bracket is cancelled
+        ("a ( b . c ) d ( e )", "0111000000"),  # a sentence ends
+        ("a ( [ b ] c ) d .", "011111100"),
+        ("", ""),
+    ],
+)
+def test_training_and_the_network_have_the_same_codes(vocab, text, inside):
+    texts = [["c", ")"], text.split(), [], ["(", "d"]]
+    spaces = [[bool((i + len(words)) % 3) for i in range(len(words))] for words in texts]
+    docs = [Doc(vocab, words=w, spaces=s) for w, s in zip(texts, spaces, strict=True)]
+    batch = _WordBatch.from_docs(docs)
+    traits = np.array([_compute_traits(word) for words in texts for word in words])
+    found = batch.join_codes(traits, batch.find_sentence_starts(traits))
+    codes = [join_codes(w, np.array(s, dtype=bool)) for w, s in zip(texts, spaces, strict=True)]
+    np.testing.assert_array_equal(found, np.concatenate(codes))
+    assert "".join(str(int(code > 4)) for code in codes[1]) == inside
 
 
 def _gradients(model):

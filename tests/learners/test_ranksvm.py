@@ -87,6 +87,9 @@ def test_equal_labels_leave_nothing_to_learn():
 def test_wrong_settings_are_refused():
     with pytest.raises(ValueError, match="folds must be at least 2"):
         RankSVM(folds=1)
+    with pytest.raises(ValueError, match="tolerance at least 0, got 5, 1000 and -1"):
+        RankSVM(tolerance=-1)
+    assert RankSVM(tolerance=0).tolerance == 0  # the default
 
 
 def test_one_document_cannot_be_held_out():

@@ -74,6 +74,17 @@ def test_what_tells_about_the_texts_of_a_folder_is_none_of_them(tmp_path: Path) 
     assert list(iter_input_files([str(tmp_path / "README.md")]))  # asked for by name, it is read
 
 
+def test_a_corpus_inside_a_folder_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "a.jsonl").write_text('{"text": "GRB2 binds SOS1."}')
+    (tmp_path / "inner" / "corpus.cfg").write_text(
+        '[corpus]\n@readers = "json_lines.v1"\npath = "a.jsonl"\n'
+    )
+    assert list(iter_input_files([str(tmp_path)])) == [str(tmp_path / "inner" / "a.jsonl")]
+    named = [str(tmp_path / "inner"), str(tmp_path / "inner" / "corpus.cfg")]
+    assert list(iter_input_files(named)) == named
+
+
 def test_an_input_that_is_not_there_is_named() -> None:
     with pytest.raises(ValueError, match="nowhere: no such file"):
         list(iter_input_files(["nowhere"]))

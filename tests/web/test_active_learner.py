@@ -19,6 +19,7 @@ from textrank.web.active_learner import (
     NEGATED,
     NO,
     UNSURE,
+    WINDOW_ANSWERS,
     WRONG_NAME,
     YES,
     ActiveLearner,
@@ -127,6 +128,24 @@ def test_alpha_is_chosen_anew_while_answers_come() -> None:
     assert learner.online.alpha in learner.alphas
     assert learner.online.border_size == 0
     agrees(learner)
+
+
+@pytest.mark.parametrize("undone", [1, 3])
+def test_agreement_after_an_undo_is_that_without_the_undone_answers(undone: int) -> None:
+    learners = [ActiveLearner.from_docs(pipeline(), docs()) for _ in range(2)]
+    questions = list(learners[0].questions.values())[: WINDOW_ANSWERS + 15]
+    for number, question in enumerate(questions):
+        for learner in learners:
+            learner.answer(question, truth(learner, question.rows[0]))
+        if number == WINDOW_ANSWERS + 3:
+            later = list(learners[1].questions.values())[-undone:]
+            for other in later:
+                learners[1].answer(other, NO)
+            for other in reversed(later):
+                learners[1].remove_answer(other)
+    kappas, after_undo = (learner.kappas for learner in learners)
+    assert len(set(kappas[-10:])) > 1
+    assert after_undo == pytest.approx(kappas)
 
 
 @pytest.mark.parametrize("name", ["ppi-linear", "ppi"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import itertools
 import json
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import urllib.request
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -21,11 +23,14 @@ import pytest
 import spacy
 from starlette.testclient import TestClient
 
+from textrank.cli.app import DEFAULT_OPTIONS
+from textrank.cli.curate import _make_curation, curate_command
 from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.formats.detection import WRITERS
 from textrank.model import Model
-from textrank.web.active_learner import ActiveLearner
+from textrank.web.active_learner import ActiveLearner, cohen_kappa
 from textrank.web.annotation import (
+    DEFAULT_OVERLAP,
     AnswerLog,
     Curation,
     CurationApp,
@@ -39,12 +44,12 @@ ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "corpora" / "sample-ppi"
 
 
-def _curation(file: Path, *, prior: Model | None = None) -> Curation:
+def _curation(file: Path, *, prior: Model | None = None, **settings: Any) -> Curation:
     found = load_corpus(CORPUS)(spacy.blank("en"))
     docs = [doc for _, doc in zip(range(8), found, strict=False)]
     learner = ActiveLearner.from_docs(load_pipeline("ppi-linear"), docs, prior=prior)
     answers = AnswerLog(file, {"task": "ppi", "texts": fingerprint_docs(docs)})
-    return Curation(learner, docs, answers, "ada")
+    return Curation(learner, docs, answers, "ada", **settings)
 
 
 @pytest.fixture
@@ -165,6 +170,120 @@ def test_a_first_answer_that_is_undone_leaves_the_second(curation: Curation) -> 
     assert curation.learner.answered[question.key] == "yes"
     curation.undo("ada")
     assert curation.learner.answered[question.key] == "no"
+
+
+def _take_turns(curation: Curation, rounds: int, people: str = "ab") -> dict[str, list[str]]:
+    """Let people answer in turn; return the keys of the questions of each, in their order."""
+    asked: dict[str, list[str]] = {who: [] for who in people}
+    for number in range(rounds):
+        for place, who in enumerate(people):
+            question = curation.current_question(who)
+            assert question is not None
+            asked[who].append(question.key)
+            curation.answer(question.key, "yes" if (number + place) % 3 else "no", who)
+    return asked
+
+
+@pytest.mark.parametrize(("overlap", "expected"), [(0.0, 0), (0.1, 4), (0.25, 10), (0.5, 20)])
+def test_two_people_answer_a_share_of_the_questions(
+    tmp_path: Path, overlap: float, expected: int
+) -> None:
+    curation = _curation(tmp_path / "answers.sqlite", overlap=overlap)
+    asked = _take_turns(curation, 20)
+    both = set(asked["a"]) & set(asked["b"])
+    assert abs(len(both) - expected) <= 1
+    assert all(len(set(keys)) == len(keys) for keys in asked.values())  # nobody is asked twice
+    assert len(curation.learner.answered) == 40 - len(both)
+    agreement = curation.state("a")["agreement"]
+    assert agreement["questions"] == len(both)
+    curation.answers.close()
+    again = _curation(tmp_path / "answers.sqlite", overlap=overlap)
+    assert again.state("a")["agreement"] == agreement
+    assert again.learner.answered == curation.learner.answered
+
+
+def test_one_person_is_asked_nothing_twice(curation: Curation) -> None:
+    (keys,) = _take_turns(curation, 30, "a").values()
+    assert len(set(keys)) == 30
+    assert curation.state("a")["agreement"]["questions"] == 0
+
+
+def test_no_question_is_asked_of_three_people(tmp_path: Path) -> None:
+    curation = _curation(tmp_path / "answers.sqlite", overlap=0.5)
+    asked = _take_turns(curation, 15, "abc")
+    counts = Counter(key for keys in asked.values() for key in keys)
+    assert set(counts.values()) == {1, 2}
+
+
+def test_a_second_opinion_is_independent_and_not_learnt(tmp_path: Path) -> None:
+    curation = _curation(tmp_path / "answers.sqlite", overlap=0.5)
+    first = curation.current_question("ada")
+    assert first is not None
+    curation.answer(first.key, "yes", "ada")
+    own = curation.current_question("bo")
+    assert own is not None
+    assert own.key != first.key  # one answer is no half
+    curation.answer(own.key, "no", "bo")
+    state = curation.state("bo")
+    asked = state["question"]
+    assert (asked["key"], asked["is_second"]) == (first.key, True)
+    assert asked["probability"] is asked["score"] is None
+    assert not asked["explains"]
+    assert [row["value"] for row in state["last"]] == ["no"]  # that of ada is not shown
+    assert len(curation.state("ada")["last"]) == 2
+    scores = curation.learner.scores.copy()
+    state = curation.answer(first.key, "no", "bo")
+    np.testing.assert_array_equal(curation.learner.scores, scores)
+    assert curation.learner.answered[first.key] == "yes"
+    assert len(state["last"]) == 3
+    with pytest.raises(ValueError, match="was answered"):
+        curation.answer(first.key, "no", "bo")
+    with docs_with_answers(curation) as docs:
+        gold = [row for doc in docs for row in doc.user_data["gold"] if row["by"] == "curator"]
+    assert sorted(row["label"] for row in gold) == [False, True]  # one decision for each pair
+    back = curation.undo("bo")
+    assert back["question"]["key"] == first.key
+    assert back["question"]["is_second"]
+
+
+def test_agreement_and_contradictions_are_reported(tmp_path: Path, guarded: Any) -> None:
+    curation = _curation(tmp_path / "answers.sqlite", overlap=0.5)
+    client = guarded(CurationApp(curation, "sample", Credentials()).app())
+    asked = _take_turns(curation, 20)
+    given = {(e.question, e.who): e.value for e in curation.active_events}
+    pairs = [(given[k, "a"], given[k, "b"]) for k in asked["a"] if (k, "b") in given]
+    agreed = sum(one == other for one, other in pairs)
+    found = json.loads(client.get("/export/agreement.json").text)
+    assert (found["questions"], found["agreed"]) == (len(pairs), agreed)
+    assert 0 < agreed < len(pairs)
+    assert found["share"] == pytest.approx(agreed / len(pairs))
+    yes = np.array([[value == "yes" for value in pair] for pair in pairs])
+    assert found["kappa"] == pytest.approx(cohen_kappa(yes[:, 0], yes[:, 1]))
+    assert (found["overlap"], found["answers"]) == (0.5, {"a": 20, "b": 20})
+    rows = found["contradictions"]
+    assert len(rows) == len(pairs) - agreed
+    for row in rows:
+        values = {answer["who"]: answer["value"] for answer in row["answers"]}
+        assert values == {who: given[row["question"], who] for who in "ab"}
+        assert row["learnt"] == row["answers"][0]["value"]
+        assert " – " in row["text"]
+    shown = client.get("/api/state").json()["contradictions"]
+    assert shown == rows[::-1][: len(shown)]
+    assert len(shown) == min(len(rows), 8)
+
+
+def test_an_overlap_must_be_a_share(tmp_path: Path) -> None:
+    for overlap in (-0.1, 0.6, float("nan")):
+        with pytest.raises(ValueError, match=r"overlap must be from 0 to 0\.5"):
+            _curation(tmp_path / "answers.sqlite", overlap=overlap)
+    with pytest.raises(ValueError, match=r"--overlap must be from 0 to 0\.5"):
+        curate_command(None, "ppi", "x", overlap=0.7)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="--overlap has no effect with parse_ranking"):
+        _make_curation(
+            *("parse_ranking", "x", tmp_path / "a", "ada", None, False, None, DEFAULT_OPTIONS, 0.1)
+        )
+    default = inspect.signature(curate_command).parameters["overlap"].default
+    assert default == DEFAULT_OVERLAP
 
 
 @pytest.mark.parametrize("queue", ["paper", "pair"])

@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 
 from textrank.component import load_language
 from textrank.config import load_model
+from textrank.results.queries import select_evidence
 from textrank.results.store import from_rows, open_store
 from textrank.web.explorer import (
     MAX_STATIC_STATEMENTS,
@@ -259,6 +260,23 @@ def test_a_page_for_itself_refuses_too_much() -> None:
     )
     with pytest.raises(ValueError, match="too many for one page"):
         render_static_page(store)
+
+
+def test_statements_of_files_that_share_document_ids_are_not_multiplied(
+    guarded: Callable[..., TestClient],
+) -> None:
+    rows = [
+        _row(source=source, sentence=f"SHC binds GRB2 in {source}.") for source in ("a.txt", "b")
+    ]
+    store = from_rows({"statements": [*rows, _row(document="d2", source=None)]}, "made")
+    sentences = [*(row["sentence"] for row in rows), "SHC binds GRB2."]
+    evidence = select_evidence(store, "X:1", "X:2")
+    assert sorted(row["sentence"] for row in evidence) == sorted(sentences)
+    client = guarded(Explorer(store).app())
+    exported = list(csv.DictReader(io.StringIO(client.get("/export/csv").text)))
+    assert sorted(row["sentence"] for row in exported) == sorted(sentences)
+    page = render_static_page(store)
+    assert [page.count(sentence) for sentence in sentences] == [1, 1, 1]
 
 
 def test_what_interacts_comes_before_what_is_denied(guarded: Callable[..., TestClient]) -> None:

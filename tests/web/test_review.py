@@ -171,6 +171,30 @@ def test_names_get_the_chosen_kind(tmp_path: Path, answers: tuple[str, ...]) -> 
     assert [span.label_ for span in docs[0].spans["entities"]] == ["protein", "DNA"]
 
 
+@pytest.mark.parametrize("ids", [("a", "b"), ("", "")])
+@pytest.mark.parametrize("answers", [("protein", "DNA", "RNA"), ("protein", "DNA")])
+def test_of_names_with_the_same_characters_the_one_asked_about_is_corrected(
+    answers: tuple[str, ...], ids: tuple[str, str]
+) -> None:
+    task, doc = GeneProtein(answers), spacy.blank("en")("p53 regulates the mdm2 gene .")
+    for labels, asked, right, expected in (
+        (("protein", "DNA"), 1, "protein", ["protein", "protein"]),
+        (("protein", "DNA"), 0, "DNA", ["DNA", "DNA"]),
+        (("cell", "DNA"), 0, "protein", ["cell", "protein"]),  # nobody is asked about cells
+        (("protein", "protein"), 1, "DNA", ["protein", "DNA"] if ids[0] else ["DNA", "protein"]),
+    ):
+        doc.spans["entities"] = [
+            Span(doc, 0, 1, label, span_id=id) for label, id in zip(labels, ids, strict=True)
+        ]
+        candidates = task.candidates(doc)
+        queries = list(dict.fromkeys(c.query for c in candidates))
+        index = next(i for i, c in enumerate(candidates) if c.query == queries[asked])
+        corrected = task.correct_labels(doc, {index: right})
+        assert [span.label_ for span in corrected.spans["entities"]] == expected
+    both = task.correct_labels(doc, {0: "DNA", len(candidates) - 1: "DNA"})
+    assert [span.label_ for span in both.spans["entities"]] == ["DNA", "DNA"]
+
+
 def test_senses_words_and_ranks_can_be_corrected(tmp_path: Path) -> None:
     docs = named_docs()
     senses = WordSenses({"p53": ("protein", "DNA", "RNA")})

@@ -16,6 +16,7 @@ from textrank.cli.app import (
     Nlp,
     Port,
     check_web_extra,
+    explicit_options,
     refuse_ignored,
 )
 
@@ -47,6 +48,13 @@ def curate_command(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Use the pipeline of the model without its weights.")
     ] = False,
+    overlap: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            help="Share of each person's questions that somebody else has answered; 0 for none.",
+        ),
+    ] = 0.1,  # textrank.web.annotation.DEFAULT_OVERLAP
     nlp: Nlp = None,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
@@ -62,11 +70,16 @@ def curate_command(
         when = f"with {model}, a pipeline without weights"
         refuse_ignored(context, ("fresh",), when, "name a model")
     check_web_extra()
-    from textrank.web.annotation import Curation, CurationApp
+    from textrank.web.annotation import MAX_OVERLAP, Curation, CurationApp
     from textrank.web.app import serve
     from textrank.web.rank_curation import RankCurationApp
 
-    curation = _make_curation(model, input, answers, as_ or user_name(), train, fresh, nlp, options)
+    if not 0 <= overlap <= MAX_OVERLAP:
+        raise ValueError(f"--overlap must be from 0 to {MAX_OVERLAP}, got {overlap}.")
+    given = overlap if explicit_options(context, "overlap") else None
+    curation = _make_curation(
+        model, input, answers, as_ or user_name(), train, fresh, nlp, options, given
+    )
     title = Path(input).name
 
     def make_app(credentials: Credentials) -> Any:
@@ -88,6 +101,7 @@ def _make_curation(
     fresh: bool,
     nlp: str | None,
     options: CommonOptions,
+    overlap: float | None = None,
 ) -> Curation | RankCuration:
     """Read the texts, prepare the model that learns, and open the file of answers.
 
@@ -95,17 +109,23 @@ def _make_curation(
     ``file`` is the SQLite file of answers; None takes ``SOURCE-TASK.answers.sqlite`` in the current
     folder, and answers already in it are replayed. The first scores are those of the model. With a
     corpus ``train`` a model is trained on its gold labels instead, and with ``fresh`` learning
-    starts without any weights. A task that ranks gives a ``RankCuration``. Raises ValueError as
-    ``ActiveLearner.from_docs``, ``RankLearner.from_docs`` and ``AnswerLog`` do.
+    starts without any weights. ``overlap`` is the share of second opinions; None takes the default.
+    A task that ranks gives a ``RankCuration``, which asks nothing twice. Raises ValueError as
+    ``ActiveLearner.from_docs``, ``RankLearner.from_docs`` and ``AnswerLog`` do, and for ``overlap``
+    with a task that ranks.
     """
     from textrank.component import load_language
     from textrank.progress import track
     from textrank.web.active_learner import ActiveLearner
-    from textrank.web.annotation import AnswerLog, Curation, fingerprint_docs
+    from textrank.web.annotation import DEFAULT_OVERLAP, AnswerLog, Curation, fingerprint_docs
     from textrank.web.rank_curation import RankCuration, RankLearner
 
     _print_progress("Loading the model …")
     pipeline, prior = _load_pipeline_and_model(model, fresh or train is not None)
+    if overlap is not None and pipeline.task.is_ranking:
+        raise ValueError(
+            f"--overlap has no effect with {pipeline.task.name}, which ranks. Leave it out."
+        )
     language = load_language(nlp, pipeline.task, raw=True)
     docs = list(track(options.load_corpus(source)(language), "Reading texts"))
     training = list(options.load_corpus(train)(language)) if train else []
@@ -118,7 +138,8 @@ def _make_curation(
         return RankCuration(ranker, AnswerLog(target, about), who)
     learner = ActiveLearner.from_docs(pipeline, docs, prior=prior, training=training)
     _print_progress(f"{len(learner.questions)} questions. Replaying earlier answers …")
-    return Curation(learner, docs, AnswerLog(target, about), who)
+    share = DEFAULT_OVERLAP if overlap is None else overlap
+    return Curation(learner, docs, AnswerLog(target, about), who, overlap=share)
 
 
 def _print_progress(text: str) -> None:

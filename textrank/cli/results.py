@@ -25,7 +25,7 @@ def results_command(
     """Read every part of a result and report what is damaged, missing or changed."""
     if action not in ACTIONS:
         raise ValueError(f"{action!r} is not an action; available: {', '.join(ACTIONS)}.")
-    from textrank.scale.run import verify_folder
+    from textrank.scale.run import count_parts_without_checksums, verify_folder
 
     problems = verify_folder(folder, repair=repair)
     for problem in problems:
@@ -39,6 +39,11 @@ def results_command(
         typer.echo(
             f"{folder}: {len(problems)} problems" + (f", {removed} removed" if repair else "")
         )
+        if unchecked := count_parts_without_checksums(folder):
+            typer.echo(
+                f"{unchecked} parts have no checksums, since an older textrank wrote them: they "
+                "were only read. To get checksums, write to another folder."
+            )
         if removed:
             typer.echo("Run textrank apply --out again to compute removed parts.")
     return EXIT_PROBLEMS if any(not problem.repaired for problem in problems) else 0

@@ -32,7 +32,7 @@ from textrank.learners.base import SelectionMetric, rows_by_group, score_alphas
 from textrank.learners.holdout import heldout_one_alpha, scatter_scores
 from textrank.learners.rls import RLS
 from textrank.linalg import gram, inverse
-from textrank.metrics import auc, best_threshold, choose_first, precision_recall_f
+from textrank.metrics import auc, best_threshold, choose_first, precision_recall_f, sort_ties
 from textrank.pipeline import Pipeline
 from textrank.progress import track
 
@@ -530,13 +530,15 @@ def _interval(values: Vector) -> Interval | None:
 def _weighted_aucs(y: Vector, scores: Vector, weights: Matrix) -> Vector:  # (r,)
     """Return the AUC (r,) of scores (n,) with each row of weights (r, n); NaN if undefined.
 
-    Tied scores count in the order of their rows.
+    Ties count one half, as in ``metrics.auc``.
     """
-    order = np.argsort(scores, kind="stable")
-    w, positive = weights[:, order], y[order] > 0
-    negatives_below = np.cumsum(w * ~positive, axis=1)
-    area = (w * positive * negatives_below).sum(axis=1)
-    total = (w * positive).sum(axis=1) * (w * ~positive).sum(axis=1)
+    order, starts = sort_ties(scores)
+    w, is_positive = weights[:, order], y[order] > 0
+    positives = np.add.reduceat(w * is_positive, starts, axis=1)  # of each group of tied scores
+    negatives = np.add.reduceat(w * ~is_positive, starts, axis=1)
+    negatives_below = np.cumsum(negatives, axis=1) - negatives
+    area = (positives * (negatives_below + negatives / 2)).sum(axis=1)
+    total = positives.sum(axis=1) * negatives.sum(axis=1)
     return np.divide(area, total, out=np.full(len(w), np.nan), where=total > 0)
 
 

@@ -434,15 +434,15 @@ class JATS(FileReader):
 def _get_article_id(meta: Element) -> str:
     """Return the PMC id of an article, else its PMID, DOI or any other id; "" if it has none.
 
-    ``meta`` is its <article-meta>. An id of the type ``pmc`` that is digits only gets the prefix
-    ``PMC``; of several ids of one type the last counts.
+    ``meta`` is its <article-meta>. A PMC id (type ``pmcid`` or ``pmc``) of digits only gets the
+    prefix ``PMC``; of several ids of one type the last counts.
     """
     ids = {c.get("pub-id-type", ""): text_within(c) for c in meta if tag_name(c) == "article-id"}
     id_types = ("pmcid", "pmc", "pmid", "doi", *ids)
-    article_id = next((ids[id_type] for id_type in id_types if ids.get(id_type)), "")
-    return (
-        f"PMC{article_id}" if ids.get("pmc") == article_id and article_id.isdigit() else article_id
-    )
+    id_type = next((id_type for id_type in id_types if ids.get(id_type)), "")
+    article_id = ids.get(id_type, "")
+    lacks_prefix = id_type in ("pmcid", "pmc") and article_id.isdigit()
+    return f"PMC{article_id}" if lacks_prefix else article_id
 
 
 def _get_metadata(article: Element, meta: Element) -> dict[str, Any]:

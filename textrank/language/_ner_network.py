@@ -573,23 +573,18 @@ class LinearTagScores:
         return scores
 
 
-def join_codes(
-    has_space: NDArray[np.bool_], opens: NDArray[np.bool_], closes: NDArray[np.bool_]
-) -> Any:
-    """Return a code per word, (words,): space before, space after, inside brackets.
+def join_codes(words: Sequence[str], has_space: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return a code per word of a text, (words,): space before, space after, inside brackets.
 
-    The code is 1, plus 1 without space before, plus 2 without space after, plus 4 inside brackets
-    (the brackets included); 0 is left for padding. ``has_space`` is True if white space follows the
-    word; ``opens`` and ``closes`` mark brackets. A closing bracket without an opening one is
-    ignored. The first word counts as having space before it.
+    The codes are those that the network computes for a Doc of these words
+    (``_WordBatch.join_codes``), so that its linear tag scores are trained on the codes that they
+    are applied to. ``has_space`` (words,) is True if white space follows the word.
     """
-    before = np.append(True, has_space[:-1])
-    depth = np.cumsum(opens) - np.append(0, np.cumsum(closes)[:-1])
-    lowest = np.minimum.accumulate(
-        np.minimum(depth - opens, 0)
-    )  # closing brackets without opening ones
-    is_inside = depth - lowest > 0
-    return (1 + ~before + 2 * ~has_space + 4 * is_inside).astype(np.uint64)
+    if not words:
+        return np.empty(0, dtype=np.uint64)
+    traits = np.array([_compute_traits(word) for word in words], dtype=np.intp)
+    batch = _WordBatch(np.zeros(len(words), np.uint64), has_space, np.array([len(words)], np.intp))
+    return batch.join_codes(traits, batch.find_sentence_starts(traits))
 
 
 WordNetwork: TypeAlias = Model[list[Doc], list[Any]]  # an array for each Doc
@@ -708,10 +703,11 @@ class _WordBatch:
         """Return a code per word, (words,): space before, space after, inside brackets.
 
         The code is 1, plus 1 without space before, plus 2 without space after, plus 4 inside
-        brackets of its sentence. ``traits`` (words,) are bit sets of ``_compute_traits``,
-        ``starts`` the first words of sentences. The first word of each Doc counts as having space
-        before it. A closing bracket without an opening one in its sentence makes the next opening
-        one of the sentence count for nothing (unlike in the function ``join_codes``).
+        brackets of its sentence (the brackets included); 0 is left for padding. ``traits`` (words,)
+        are bit sets of ``_compute_traits``, ``starts`` the first words of sentences. The first word
+        of each Doc counts as having space before it. A closing bracket without an opening one in
+        its sentence makes the next opening one of the sentence count for nothing. Shipped weights
+        are applied to these codes, so a change of them needs a new training.
         """
         has_space_before = np.append(True, self.spaces[:-1])
         nonempty = self.lengths[self.lengths > 0]

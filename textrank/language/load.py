@@ -76,12 +76,12 @@ def load_nlp(
     name
         Name of an installed spaCy model package, or path of a folder with a ``config.cfg``. None
         loads the shipped pipeline and adds the component ``identifiers``, which links each gene
-        name to an identifier.
+        name to an identifier; the name of the shipped pipeline loads it without.
     only
         Components to run; of the shipped pipeline tagger, parser, morphology, ner, genes, proteins
-        and identifiers are available. The components they depend on run too. All others stay
-        disabled until ``nlp.enable_pipe``. None keeps the components that the pipeline enables by
-        default, which for the shipped one excludes ``proteins``.
+        and identifiers are available. The components they depend on run too, and ``sentences``
+        always does. All others stay disabled until ``nlp.enable_pipe``. None keeps the components
+        that the pipeline enables by default, which for the shipped one excludes ``proteins``.
     max_length
         Longest text, in characters, that the pipeline accepts (``nlp.max_length``).
 
@@ -208,8 +208,8 @@ def resolve_components(nlp: Language, requested: Sequence[str]) -> list[str]:
     """Return the requested components and, after them, all components that these depend on.
 
     Dependencies of dependencies are included; a dependency that the pipeline does not have is left
-    out. The sentence splitter is always included if the pipeline has one. The order is not that of
-    the pipeline.
+    out. The sentence splitter is always included if the pipeline has one. Each component is
+    returned once, even if it is requested twice. The order is not that of the pipeline.
 
     Raises
     ------
@@ -222,9 +222,11 @@ def resolve_components(nlp: Language, requested: Sequence[str]) -> list[str]:
             f"no component {unknown[0]!r} in this pipeline; available: "
             f"{', '.join(nlp.component_names)}"
         )
-    components = [*requested, *(name for name in _ALWAYS_ENABLED if name in nlp.component_names)]
+    always = (name for name in _ALWAYS_ENABLED if name in nlp.component_names)
+    components = list(dict.fromkeys([*requested, *always]))
     for component in components:  # the loop also visits what it appends
-        dependencies = [*_DEPENDENCIES.get(component, ()), *_find_upstream_networks(nlp, component)]
+        upstream = _find_upstream_networks(nlp, component)
+        dependencies = dict.fromkeys([*_DEPENDENCIES.get(component, ()), *upstream])
         components += [n for n in dependencies if n in nlp.component_names and n not in components]
     return components
 

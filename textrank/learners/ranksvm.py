@@ -116,8 +116,8 @@ class RankSVM:
     def __post_init__(self) -> None:
         """Store the alphas as a tuple; raise ValueError for settings outside their range.
 
-        ``folds`` is at least 2, ``iterations`` at least 1, ``size`` None or at least 1;
-        ``tolerance`` must not be negative.
+        ``folds`` is at least 2, ``iterations`` at least 1, ``size`` None or at least 1,
+        ``tolerance`` None or at least 0.
         """
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
@@ -127,7 +127,7 @@ class RankSVM:
             raise ValueError(f"size must be at least 1, or None for all, got {self.size}")
         if self.folds < 2 or self.iterations < 1 or not (self.tolerance or 1.0) > 0:
             raise ValueError(
-                "folds must be at least 2, iterations at least 1 and tolerance positive, "
+                "folds must be at least 2, iterations at least 1 and tolerance at least 0, "
                 f"got {self.folds}, {self.iterations} and {self.tolerance}"
             )
 

@@ -409,10 +409,13 @@ def suggest_entities(store: Store, word: str, limit: int = 8) -> list[Row]:
     return store.fetch(sql, [word, word, word, limit])
 
 
-_EVIDENCE = """
-SELECT s.*, p.year, p.key_a, p.key_b, d.title FROM pairs p
-JOIN claims s ON s.document = p.document AND s.start_a = p.start_a AND s.end_a = p.end_a
-  AND s.start_b = p.start_b AND s.end_b = p.end_b
+# Condition that a row of claims (s) is the statement of a row of pairs (p). Documents of several
+# files can have the same id, so the source belongs to it.
+IS_SAME_STATEMENT = """s.document = p.document AND s.source IS NOT DISTINCT FROM p.source
+  AND s.start_a = p.start_a AND s.end_a = p.end_a
+  AND s.start_b = p.start_b AND s.end_b = p.end_b"""
+_EVIDENCE = f"""
+SELECT s.*, p.year, p.key_a, p.key_b, d.title FROM pairs p JOIN claims s ON {IS_SAME_STATEMENT}
 LEFT JOIN (SELECT document, any_value(title) AS title FROM texts WHERE document IN
   (SELECT unnest(?)) GROUP BY document) d ON d.document = p.document
 WHERE p.row IN (SELECT unnest(?)) AND s.document IN (SELECT unnest(?))

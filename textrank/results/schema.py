@@ -6,7 +6,8 @@ manifest (``TABLES``) are derived from these classes, so a column is declared on
 
 A table is a folder of files, one file per *part* (the documents of one slice of the input). The
 file of a part in ``documents`` is written last and removed first: a part exists if, and only if, it
-has that file (``MARKER_TABLE``).
+has that file (``MARKER_TABLE``). Before it, the checksums of all files of the part are written to a
+file in ``checksums``, which ``sha256sum --check`` understands too.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from urllib.parse import unquote
 
 from spacy.tokens import Doc
 
-from textrank.io import parse_digits
+from textrank.io import file_checksum, parse_digits
 
 Format: TypeAlias = Literal["parquet", "jsonl"]
 Row: TypeAlias = Mapping[str, Any]
@@ -133,6 +134,9 @@ def _columns(row_type: type) -> dict[str, str]:
 
 
 MARKER_TABLE = "documents"  # written last, removed first: its file says that a part is complete
+CHECKSUM_FOLDER = "checksums"
+CHECKSUM_SUFFIX = ".sha256"
+MAX_CHECKSUM_BYTES = 10_000  # of one file of checksums
 TABLES: dict[str, dict[str, str]] = {
     "statements": _columns(StatementRow),
     "names": _columns(NameRow),
@@ -315,9 +319,10 @@ def _sentence_start(text: str, row: Row) -> int | None:
 def _title(doc: Doc, text: str) -> str:
     """Return the title of a document: that of the reader, or else the first line of the text.
 
-    The reader's title is ``doc.user_data["title"]``, or else ``doc.user_data["meta"]["title"]``. A
-    first line longer than ``MAX_TITLE_LINE`` characters, such as an abstract without a title, is
-    reduced to its first sentence and cut to ``MAX_TITLE_CHARACTERS``.
+    The reader's title is ``doc.user_data["title"]``, or else ``doc.user_data["meta"]["title"]``,
+    and is returned whole. A first line longer than ``MAX_TITLE_LINE`` characters, such as an
+    abstract without a title, is reduced to its first sentence, if it ends within 1000 characters.
+    In any case the line is cut to ``MAX_TITLE_CHARACTERS``; blank lines before it are skipped.
     """
     data = doc.user_data
     title = data.get("title") or (data.get("meta") or {}).get("title")
@@ -347,26 +352,77 @@ def part_file(folder: Path, table: str, part: str, format: Format) -> Path:
     return folder / table / f"{part}.{format}"
 
 
+def checksum_file(folder: Path, part: str) -> Path:
+    """Return the path of the file with the checksums of a part; it need not exist."""
+    return folder / CHECKSUM_FOLDER / f"{part}{CHECKSUM_SUFFIX}"
+
+
 def write_part(
     folder: Path, part: str, tables: Mapping[str, Sequence[Row]], format: Format
 ) -> None:
-    """Write all tables of a part, each file atomically, ``MARKER_TABLE`` last.
+    """Write all tables of a part, then its checksums, each file atomically; ``MARKER_TABLE`` last.
 
     ``tables`` has rows by table name. Missing tables are written without rows and missing values as
-    null; other keys of a row are ignored. Existing files of the part are replaced; the folders must
-    exist. If the process dies before the end, the part counts as unfinished, and
+    null; other keys of a row are ignored. Existing files of the part are replaced; the folders of
+    the tables must exist. If the process dies before the end, the part counts as unfinished, and
     ``remove_unfinished_parts`` removes its files.
     """
+    (folder / CHECKSUM_FOLDER).mkdir(exist_ok=True)
+    lines = []
     for table, columns in TABLES.items():
         file = part_file(folder, table, part, format)
-        draft = file.with_name(f".{file.name}.{os.getpid()}.draft")
-        try:
+        with _draft_of(file) as draft:
             _write_rows(draft, columns, tables.get(table, ()), format)
-            _fsync(draft)
-            draft.replace(file)
-        finally:
-            draft.unlink(missing_ok=True)
-        _fsync(file.parent)
+            lines.append(f"{file_checksum(draft)}  {table}/{file.name}\n")
+            if table == MARKER_TABLE:
+                with _draft_of(checksum_file(folder, part)) as checksum_draft:
+                    checksum_draft.write_text("".join(lines), encoding="utf-8")
+
+
+@contextmanager
+def _draft_of(file: Path) -> Iterator[Path]:
+    """Yield the path of a temporary file, which becomes ``file`` at the end of the block.
+
+    Context manager. The content is on the disk before the file gets its name. After an exception
+    the temporary file is removed and ``file`` stays as it was.
+    """
+    draft = file.with_name(f".{file.name}.{os.getpid()}.draft")
+    try:
+        yield draft
+        _fsync(draft)
+        draft.replace(file)
+    finally:
+        draft.unlink(missing_ok=True)
+    _fsync(file.parent)
+
+
+def read_checksums(folder: Path, part: str) -> dict[str, str] | None:
+    """Return the recorded SHA-256 of each file of a part, by table.
+
+    None if there is no record: the part was written by an older textrank. Raises ValueError if the
+    record is damaged.
+    """
+    file = checksum_file(folder, part)
+    if not file.exists():
+        return None
+    with _explain_damage(file):
+        rows = [_CHECKSUM_LINE.fullmatch(line) for line in _read_lines(file)]
+        checksums = {row["table"]: row["checksum"] for row in rows if row and row["part"] == part}
+        if None in rows or checksums.keys() != TABLES.keys():
+            raise ValueError("it does not list one checksum for each table")
+    return checksums
+
+
+_CHECKSUM_LINE = re.compile(r"(?P<checksum>[0-9a-f]{64})  (?P<table>\w+)/(?P<part>[^/]+)\.\w+")
+
+
+def _read_lines(file: Path) -> list[str]:
+    """Return the lines of a small file without line ends; raise ValueError if it is not small."""
+    with file.open("rb") as stream:
+        data = stream.read(MAX_CHECKSUM_BYTES + 1)
+    if len(data) > MAX_CHECKSUM_BYTES:
+        raise ValueError(f"it has more than {MAX_CHECKSUM_BYTES} bytes")
+    return data.decode("utf-8").splitlines()
 
 
 def _write_rows(
@@ -433,6 +489,7 @@ def remove_part(folder: Path, part: str, format: Format) -> None:
     """Remove the files of a part, ``MARKER_TABLE`` first; files that do not exist are ignored."""
     for table in reversed(TABLES):
         part_file(folder, table, part, format).unlink(missing_ok=True)
+    checksum_file(folder, part).unlink(missing_ok=True)
 
 
 def remove_unfinished_parts(folder: Path, format: Format) -> None:
@@ -441,10 +498,11 @@ def remove_unfinished_parts(folder: Path, format: Format) -> None:
     Call it only while no other process writes to the folder.
     """
     complete = list_parts(folder, format)
-    for table in TABLES:
-        for draft in (folder / table).glob(".*.draft"):
+    suffixes = {**dict.fromkeys(TABLES, f".{format}"), CHECKSUM_FOLDER: CHECKSUM_SUFFIX}
+    for name, suffix in suffixes.items():
+        for draft in (folder / name).glob(".*.draft"):
             draft.unlink(missing_ok=True)
-        for file in (folder / table).glob(f"*.{format}"):
+        for file in (folder / name).glob(f"*{suffix}"):
             if file.stem not in complete:
                 file.unlink(missing_ok=True)
 
@@ -488,14 +546,16 @@ def read_rows(
         yield from rows
 
 
-def check_part_file(file: Path, table: str, format: Format) -> int:
+def check_part_file(file: Path, table: str, format: Format, checksum: str | None = None) -> int:
     """Read a file of a part completely and return its number of rows.
 
     Extra columns are allowed. In JSON Lines only the columns of the first row are checked, and a
-    file without rows is valid. Raises ValueError that names the file if it is missing, damaged, or
-    lacks a column of ``table``.
+    file without rows is valid. Raises ValueError that names the file if it is missing, damaged,
+    lacks a column of ``table``, or does not have the SHA-256 ``checksum`` (None: not compared).
     """
     with _explain_damage(file):
+        if checksum is not None and file_checksum(file) != checksum:
+            raise ValueError("its content has changed since it was written")
         if format == "jsonl":
             rows = _read_rows_of(file, format)
             columns, count = set(rows[0]) if rows else set(TABLES[table]), len(rows)

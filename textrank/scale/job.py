@@ -262,10 +262,10 @@ def iter_input_files(paths: Iterable[str]) -> Iterator[str]:
     A folder gives the files of all its levels, sorted by path, except hidden files, files about the
     texts (README, licence, checksums, Markdown) and annotation files next to a text. A folder with
     a ``corpus.cfg`` is one input and yielded itself, but only if ``paths`` names it; below another
-    folder its files are yielded one by one. A path that does not exist may name a shipped sample
-    (``find_input``). Files are not checked for duplicates, and a file named in ``paths`` is always
-    yielded. Raises ValueError for another missing path or a folder without input files, when it is
-    reached.
+    folder its files are yielded one by one, without the cfg, which would name them again. A path
+    that does not exist may name a shipped sample (``find_input``). Files are not checked for
+    duplicates, and a file named in ``paths`` is always yielded. Raises ValueError for another
+    missing path or a folder without input files, when it is reached.
     """
     for text in paths:
         path = find_input(text)
@@ -282,6 +282,7 @@ def iter_input_files(paths: Iterable[str]) -> Iterator[str]:
 
 _ABOUT_FILE = re.compile(
     r"(?i)(?:readme|licen[cs]e|copying|notice|changelog)(?:\.\w+)?|.*\.(?:md|md5|sha\d+)"
+    r"|corpus\.cfg"
 )
 
 
@@ -290,8 +291,8 @@ def _is_not_text(file: Path, folder: Path) -> bool:
 
     A file is hidden if its name, or that of a sub-folder of ``folder`` above it, begins with ".".
     An annotation file has a suffix in ``ANNOTATION_SUFFIXES`` and a text (``.txt``) of the same
-    name next to it. Names of files about the texts (README, licences, checksums, …) match
-    ``_ABOUT_FILE``.
+    name next to it. Names of files about the texts (README, licences, checksums, ``corpus.cfg``, …)
+    match ``_ABOUT_FILE``.
     """
     is_hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
     is_annotation = file.suffix in ANNOTATION_SUFFIXES and file.with_suffix(".txt").exists()

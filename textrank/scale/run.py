@@ -23,6 +23,8 @@ from typing import Any
 from textrank.io import lock_file, open_atomic, read_json
 from textrank.io.atomic import DRAFT_NAME
 from textrank.results.schema import (
+    CHECKSUM_FOLDER,
+    CHECKSUM_SUFFIX,
     FORMATS,
     TABLES,
     Format,
@@ -30,6 +32,7 @@ from textrank.results.schema import (
     count_rows,
     list_parts,
     part_file,
+    read_checksums,
     read_rows,
     remove_part,
     remove_unfinished_parts,
@@ -497,9 +500,10 @@ class Problem:
     Attributes
     ----------
     kind
-        "damaged" (a part cannot be read), "missing" (a planned part is not finished), "failed" (a
-        document of the part killed its worker; the next run tries it again), "stray" (a file of no
-        planned part, or of an unfinished one) or "input" (an input has changed or is gone).
+        "damaged" (a part cannot be read or differs from its checksums), "missing" (a planned part
+        is not finished), "failed" (a document of the part killed its worker; the next run tries it
+        again), "stray" (a file of no planned part, or of an unfinished one) or "input" (an input
+        has changed or is gone).
     place
         File or folder.
     reason
@@ -521,10 +525,12 @@ class Problem:
 def verify_folder(folder: Path, *, repair: bool = False) -> list[Problem]:
     """Check the parts and inputs of a result folder and return the problems, [] if there are none.
 
-    Every file of every part is read completely. With ``repair``, damaged parts and stray files are
-    removed, so that the next run computes the parts again; other problems are only reported.
-    Problems of parts come first, then stray files, then inputs. Raises ValueError if the folder is
-    not a result, has a damaged manifest or record of a split, or is in use by a run.
+    Every file of every part is read completely and compared with its checksum. Parts written by an
+    older textrank have no checksums (``count_parts_without_checksums``). With ``repair``, damaged
+    parts and stray files are removed, so that the next run computes the parts again; other problems
+    are only reported. Problems of parts come first, then stray files, then inputs. Raises
+    ValueError if the folder is not a result, has a damaged manifest or record of a split, or is in
+    use by a run.
     """
     manifest = Manifest.read(folder)
     if manifest is None:
@@ -538,6 +544,15 @@ def verify_folder(folder: Path, *, repair: bool = False) -> list[Problem]:
         problems = [*_check_parts(folder, slices, format, repair)]
         problems += _check_strays(folder, {slice.id for slice in slices}, format, repair)
     return problems + [problem for file in manifest.inputs if (problem := _check_input(file))]
+
+
+def count_parts_without_checksums(folder: Path) -> int:
+    """Return how many finished parts have no checksums, because an older textrank wrote them.
+
+    Only the names of files are compared.
+    """
+    with_checksums = {file.stem for file in (folder / CHECKSUM_FOLDER).glob(f"*{CHECKSUM_SUFFIX}")}
+    return sum(len(list_parts(folder, format) - with_checksums) for format in FORMATS)
 
 
 def _planned_slices(folder: Path, slices: Sequence[Slice]) -> list[Slice]:
@@ -568,8 +583,8 @@ def _check_parts(
 ) -> Iterator[Problem]:
     """Yield a Problem for each part that is missing, failed or damaged.
 
-    ``slices`` are those of ``_planned_slices``. All files of each part are read; a failed part can
-    be damaged too. With ``repair``, damaged parts are removed.
+    ``slices`` are those of ``_planned_slices``. All files of each part are read and compared with
+    their checksums; a failed part can be damaged too. With ``repair``, damaged parts are removed.
     """
     finished = list_parts(folder, format)
     for slice in slices:
@@ -580,8 +595,10 @@ def _check_parts(
         if (folder / WORK_FOLDER / f"{slice.id}{FAILED_SUFFIX}").exists():
             yield Problem("failed", place, "a worker died. The next run tries it again.")
         try:
+            checksums = read_checksums(folder, slice.id) or {}
             for table in TABLES:
-                check_part_file(part_file(folder, table, slice.id, format), table, format)
+                file = part_file(folder, table, slice.id, format)
+                check_part_file(file, table, format, checksums.get(table))
         except ValueError as error:
             if repair:
                 remove_part(folder, slice.id, format)
@@ -589,15 +606,16 @@ def _check_parts(
 
 
 def _check_strays(folder: Path, ids: set[str], format: Format, repair: bool) -> Iterator[Problem]:
-    """Yield a Problem for each file in the table folders that belongs to no finished part.
+    """Yield a Problem for each file of tables and checksums that belongs to no finished part.
 
     ``ids`` are the ids of the planned slices. Hidden files, such as drafts, and sub-folders count
     as stray. With ``repair``, files are removed, but not sub-folders.
     """
     finished = list_parts(folder, format) & ids
-    for table in TABLES:
-        for file in sorted((folder / table).glob("*")):
-            if file.suffix == f".{format}" and file.stem in finished:
+    suffixes = {**dict.fromkeys(TABLES, f".{format}"), CHECKSUM_FOLDER: CHECKSUM_SUFFIX}
+    for name, suffix in suffixes.items():
+        for file in sorted((folder / name).glob("*")):
+            if file.suffix == suffix and file.stem in finished:
                 continue
             is_removed = repair and (file.is_file() or file.is_symlink())
             if is_removed:

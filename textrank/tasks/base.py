@@ -8,7 +8,7 @@ log-odds of the second answer; a question with more answers has one candidate pe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -82,10 +82,10 @@ class Question:
         """Return one candidate if there are two answers, otherwise one per answer.
 
         The single candidate of a question with two answers stands for the second one. ``number`` is
-        the number of the question in its Doc; all its candidates have the query "q<number>". The
-        label is 1 for the right answer, -1 for others, and None if the right answer is unknown.
-        Each candidate has a copy of the span with its id but without its label, which may be the
-        right answer.
+        the number of the question in its Doc; all its candidates have the query "q<number>" and the
+        title as ``question``. The label is 1 for the right answer, -1 for others (for all if the
+        right one is not among them), and None if the right answer is unknown. Each candidate has a
+        copy of the span with its id but without its label, which may be the right answer.
         """
         answers = self.answers[1:] if len(self.answers) == 2 else self.answers
         span, doc = self.span, self.span.doc
@@ -136,7 +136,8 @@ class AnsweredQuestion:
 
         ``answers`` are all answers of the question, in the order of its candidates. With two
         answers, the only score is the log-odds of the second. With more, each score is converted to
-        a probability on its own, and these are divided by their sum.
+        a probability on its own, and these are divided by their sum; raises ValueError then if the
+        numbers of answers and scores differ.
         """
         if len(answers) == 2:
             second = float(expit(self.scores[0]))
@@ -151,8 +152,8 @@ class AnsweredQuestion:
         With a single candidate, which stands for the second of two answers, the second answer is
         predicted if the score is at least ``threshold``, else the first; the first is right if the
         label is not positive or unknown. With several candidates, the one with the highest score is
-        predicted (the first of equals) whatever ``threshold`` is; it is right if its label is
-        positive.
+        predicted (the first of those that tie within rounding) whatever ``threshold`` is; it is
+        right if its label is positive.
         """
         labels = [candidate.label or 0.0 for candidate in self.candidates]
         if len(labels) == 1:
@@ -197,7 +198,8 @@ class ChoiceTask(Task):
         ``scored`` has all candidates of the Doc. ``is_in`` has shape (n, 2): column 0 says whether
         the answer of a candidate is in the set; column 1 is used for single candidates only and
         says whether the other answer, the first of the two, is. Answers are listed by descending
-        score, equal scores in the order of the task's answers. Rows are changed in place.
+        score, scores that tie within rounding in the order of the task's answers. Rows are changed
+        in place. Raises ValueError if the numbers of rows and questions differ.
         """
         start = 0
         rows = get_answers(doc, self.name) or []
@@ -224,7 +226,8 @@ class ChoiceTask(Task):
         With a single candidate, the best answer is the second one if the score is at least 0, else
         the first, and the confidence is the magnitude of the score. With several, the best answer
         is the first with the highest score; the confidence is the log-odds of its share in the sum
-        of the candidates' probabilities.
+        of the candidates' probabilities, cut to 1e-9 .. 1 - 1e-9. Labels count as positive where
+        above 0: an unknown one (NaN) makes the first of two answers right, else none.
 
         Returns
         -------
@@ -251,33 +254,66 @@ class ChoiceTask(Task):
         """Return a copy of a Doc in which the spans that questions are about have corrected labels.
 
         ``corrections`` maps indices into ``candidates(doc)`` to labels; if several are for one
-        span, the last one counts. The spans must be in the span group named by the task's attribute
-        ``entities`` ("entities" if it has none); they are identified by their characters, and of
-        several with the same characters only the first is changed. Raises ValueError if a span is
-        not in the group. Other labels, ids and ``kb_id`` are kept.
+        question, the last one counts. The spans must be in the span group named by the task's
+        attribute ``entities`` ("entities" if it has none); they are identified by their characters,
+        and several with the same characters by their id and gold answer. Raises ValueError if a
+        span is not in the group. Other labels, ids and ``kb_id`` are kept.
         """
         group: str = getattr(self, "entities", "entities")
         candidates, changed = self.candidates(doc), doc.copy()
-        answers = {original_offsets(candidates[i].spans[0]): v for i, v in corrections.items()}
-        spans = [
+        answers = {candidates[i].query: label for i, label in corrections.items()}
+        spans = list(doc.spans.get(group, ()))
+        label_of_span: dict[int, str] = {}  # by index into spans
+        for query, label in answers.items():
+            question = [c for c in candidates if c.query == query]
+            index = self._find_span(question, spans, label_of_span)
+            if index is None:
+                start, end = original_offsets(question[0].spans[0])
+                raise ValueError(
+                    f"document {document_id(doc)!r}: characters {start} to {end} are not "
+                    "annotated, so their label cannot be corrected. Export the decisions instead."
+                )
+            label_of_span[index] = label
+        changed.spans[group] = [
             Span(
                 changed,
                 span.start,
                 span.end,
-                label=answers.pop((span.start_char, span.end_char), span.label_),
+                label=label_of_span.get(index, span.label_),
                 span_id=span.id_,
                 kb_id=span.kb_id_,
             )
-            for span in doc.spans.get(group, ())
+            for index, span in enumerate(spans)
         ]
-        if answers:
-            start, end = next(iter(answers))
-            raise ValueError(
-                f"document {document_id(doc)!r}: characters {start} to {end} are not annotated, so "
-                "their label cannot be corrected. Export the decisions instead."
-            )
-        changed.spans[group] = spans
         return changed
+
+    def _find_span(
+        self, question: Sequence[Candidate], spans: Sequence[Span], taken: Container[int]
+    ) -> int | None:
+        """Return the index of the span that a question is about; None if there is none.
+
+        ``question`` are its candidates, ``taken`` indices to leave out. Of several spans with its
+        characters, those with its span id come first, then those whose label is its gold answer
+        (no answer if that is unknown), then the first.
+        """
+        first, asked = question[0], question[0].spans[0]
+        choices = self.choices(first)
+        gold = next((c.label_key for c in question if (c.label or 0.0) > 0), None)
+        if gold is None and len(choices) == 2 and first.label is not None:
+            gold = choices[0]  # the candidate stands for the second answer
+
+        def similarity(index: int) -> tuple[bool, bool]:
+            """Return whether a span has the id, and whether it has the gold answer."""
+            label = spans[index].label_
+            return spans[index].id == asked.id, (label if label in choices else None) == gold
+
+        place = original_offsets(asked)
+        indices = [
+            index
+            for index, span in enumerate(spans)
+            if index not in taken and (span.start_char, span.end_char) == place
+        ]
+        return max(indices, key=similarity, default=None)
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """Return metrics of yes-or-no decisions, and ``accuracy`` over questions.

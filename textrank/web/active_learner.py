@@ -455,8 +455,8 @@ class ActiveLearner:
         default_factory=lambda: deque(maxlen=MAX_RECENT_ANSWERS), repr=False
     )  # rows and their cosines with all candidates
     _decisions: deque[Any] = field(
-        default_factory=lambda: deque(maxlen=WINDOW_ANSWERS + 1), repr=False
-    )
+        default_factory=lambda: deque(maxlen=2 * WINDOW_ANSWERS + 1), repr=False
+    )  # at each record; half of them are left for windows after undone answers
     _variance: VarianceReduction | None = field(default=None, repr=False)
     _cache: dict[str, Any] = field(default_factory=dict, repr=False)  # cleared by every change
 
@@ -668,9 +668,9 @@ class ActiveLearner:
     def remove_answer(self, question: Question) -> None:
         """Remove the answer to a question from the model exactly, and the last quality record.
 
-        The last entries of ``history`` and ``kappas`` are dropped whichever question is given, so
-        call it for the last answer. A question without an answer changes nothing else. Takes
-        ``lock``.
+        The last entries of ``history`` and ``kappas``, and the decisions that belong to them, are
+        dropped whichever question is given, so call it for the last answer. A question without an
+        answer changes nothing else. Takes ``lock``.
         """
         with self.lock:
             self.answered.pop(question.key, None)
@@ -680,6 +680,8 @@ class ActiveLearner:
                 self.history.pop()
             if self.kappas:
                 self.kappas.pop()
+            if self._decisions:
+                self._decisions.pop()
 
     def update_doc(self, doc: Doc) -> list[str]:
         """Replace the questions of a Doc after its names changed; return the keys of lost answers.
@@ -778,7 +780,8 @@ class ActiveLearner:
         quality = measure_quality(self.answers, self.heldout, groups) if len(index) else Quality()
         self.history.append(replace(quality, answers=len(self.answered)))
         self._decisions.append(self.scores >= self.threshold)
-        self.kappas.append(cohen_kappa(self._decisions[0], self._decisions[-1]))
+        before = self._decisions[-min(WINDOW_ANSWERS + 1, len(self._decisions))]
+        self.kappas.append(cohen_kappa(before, self._decisions[-1]))
 
     # The next question
 

@@ -332,12 +332,17 @@ def check_details(details: Mapping[str, Any]) -> dict[str, Any]:
 QUEUES = ("doubt", "paper", "pair", "second opinion")
 
 
+MAX_OVERLAP = 0.5  # every question is then answered by two people
+DEFAULT_OVERLAP = 0.1  # share of the answers of each person that are second opinions
+
+
 @dataclass(frozen=True)
 class Agreement:
     """Answers of different people to the same questions."""
 
     questions: int = 0  # with answers of at least two people
     agreed: int = 0  # of which the first two answers are the same
+    share: float | None = None  # agreed / questions; None without questions
     kappa: float | None = None  # Cohen's, of yes against no; None if it is not defined
 
 
@@ -349,18 +354,36 @@ def measure_agreement(events: Sequence[Event]) -> Agreement:
     answers agree if their values are equal; for kappa "negated" is no, and a choice is yes. Kappa
     is None if all answers are yes or all are no.
     """
-    answers: dict[str, dict[str, str]] = {}
-    for event in events:
-        if event.kind == "answer" and event.value not in ANSWERS_WITHOUT_LABEL:
-            answers.setdefault(event.question, {})[event.who] = event.value
-    pairs = [list(given.values())[:2] for given in answers.values() if len(given) > 1]
+    pairs = [list(given.values())[:2] for given in _labelled_answers(events).values()]
+    pairs = [pair for pair in pairs if len(pair) > 1]
     if not pairs:
         return Agreement()
     agreed = sum(one == other for one, other in pairs)
     yes = np.array([[LABEL_OF_ANSWER.get(v, 1.0) > 0 for v in pair] for pair in pairs])
     is_defined = bool(yes.any() and not yes.all())
     kappa = cohen_kappa(yes[:, 0], yes[:, 1]) if is_defined else None
-    return Agreement(len(pairs), agreed, kappa)
+    return Agreement(len(pairs), agreed, agreed / len(pairs), kappa)
+
+
+def find_contradictions(events: Sequence[Event]) -> dict[str, dict[str, str]]:
+    """Return the answers to questions that people answered differently, by question and person.
+
+    ``events`` are active ones, in their order, and answers count as in ``measure_agreement``.
+    """
+    answers = _labelled_answers(events)
+    return {key: given for key, given in answers.items() if len(set(given.values())) > 1}
+
+
+def _labelled_answers(events: Sequence[Event]) -> dict[str, dict[str, str]]:
+    """Return the value of each answer with a label, by question and person, in their order.
+
+    Of several answers of a person to a question the last counts.
+    """
+    answers: dict[str, dict[str, str]] = {}
+    for event in events:
+        if event.kind == "answer" and event.value not in ANSWERS_WITHOUT_LABEL:
+            answers.setdefault(event.question, {})[event.who] = event.value
+    return answers
 
 
 # Curation
@@ -373,21 +396,31 @@ class Curation:
     """ActiveLearner whose every change is logged to disk before it takes effect.
 
     Started again with the same texts and log, it replays all answers and continues. Several people
-    can take part: they get different questions, and each can undo only what is their own. The name
-    of the person is written into the log with every event; ``who`` is used if a request names none.
+    can take part: they get different questions, except for a share that two people answer
+    independently, which measures their agreement. Each can undo only what is their own. The name of
+    the person is written into the log with every event; ``who`` is used if a request names none.
     Methods that change the curation are thread-safe and return ``state()`` of the person after the
     change.
     """
 
     def __init__(
-        self, learner: ActiveLearner, docs: Sequence[Doc], answers: AnswerLog, who: str
+        self,
+        learner: ActiveLearner,
+        docs: Sequence[Doc],
+        answers: AnswerLog,
+        who: str,
+        *,
+        overlap: float = DEFAULT_OVERLAP,
     ) -> None:
         """Replay the answers and marks of the log, which changes the learner and the Docs.
 
         ``docs`` are those that the learner asks about, ``who`` is the person if a request names
-        none.
+        none. ``overlap`` is the share of each person's answers that are second opinions, if
+        somebody else takes part; 0 asks for none. Raises ValueError unless 0 <= overlap <= 0.5.
         """
-        self.learner, self.answers, self.who = learner, answers, who
+        if not 0 <= overlap <= MAX_OVERLAP:
+            raise ValueError(f"overlap must be from 0 to {MAX_OVERLAP}, got {overlap}.")
+        self.learner, self.answers, self.who, self.overlap = learner, answers, who, overlap
         self.docs = {document_id(doc, number): doc for number, doc in enumerate(docs)}
         self.names = {name: EditableNames.from_doc(doc) for name, doc in self.docs.items()}
         self.active_events: list[Event] = []
@@ -398,6 +431,7 @@ class Curation:
         self._proposals: dict[str, dict[tuple[int, ...], dict[str, Any]]] = {}  # by document
         self._queues: dict[str, str] = {}  # by person; "doubt" if missing
         self._last: dict[str, Question] = {}  # last answered question by person
+        self._second: dict[str, str] = {}  # keys of second opinions handed out, by person
         self._replay()
         self._questions: dict[str, Question] = {}  # handed out and not yet answered, by person
 
@@ -433,7 +467,8 @@ class Curation:
 
         The same question is returned until it is answered or the person's queue changes. A new one
         is the first of that queue (``set_queue``), and not the question of another person unless no
-        other is open; for second opinions, several people may get the same. ``who`` None is the
+        other is open; in the queue "second opinion", several people may get the same. In the other
+        queues a share of the questions (``overlap``) are second opinions too. ``who`` None is the
         person of the curation.
         """
         person = who or self.who
@@ -460,15 +495,16 @@ class Curation:
         with self._lock:
             self._queues[person] = queue
             self._questions.pop(person, None)
+            self._second.pop(person, None)
             return self.state(who)
 
     def _is_done(self, question: Question, person: str) -> bool:
         """Return whether a question need not be answered by a person any more.
 
-        That is the case once anybody has answered it; in the queue "second opinion", once this
-        person has.
+        That is the case once anybody has answered it; for a second opinion, once this person has.
         """
-        if self._queues.get(person) == "second opinion":
+        is_second = self._second.get(person) == question.key
+        if is_second or self._queues.get(person) == "second opinion":
             return person in self._answerers().get(question.key, [])
         return question.key in self.learner.answered
 
@@ -486,24 +522,23 @@ class Curation:
     def _next_of_queue(self, person: str) -> Question | None:
         """Return the next question of a person's queue; None if there is none.
 
-        For "paper" and "pair", questions of the same document or pair as the person's last answer
-        come first, in text order, and then those of the document or pair of the question with the
-        largest value. For "second opinion" it is the first question with exactly one answer, by
-        somebody else. Otherwise questions that other people have open are returned only if no other
-        is left.
+        If a second opinion is due (``_is_second_opinion_due``) and there is a question for it, it
+        comes first. For "paper" and "pair", questions of the same document or pair as the person's
+        last answer come first, in text order, and then those of the document or pair of the
+        question with the largest value. For "second opinion" it is the first question with exactly
+        one answer, by somebody else. Otherwise questions that other people have open are returned
+        only if no other is left.
         """
         queue, learner = self._queues.get(person, "doubt"), self.learner
         taken = {question.key for question in self._questions.values()}
         if queue == "second opinion":
-            answerers = self._answerers()
-            return next(
-                (
-                    question
-                    for key, question in learner.questions.items()
-                    if len(answerers.get(key, [])) == 1 and person not in answerers[key]
-                ),
-                None,
-            )
+            return next(iter(self._with_one_answer(person)), None)
+        if self._is_second_opinion_due(person):
+            answered_once = [q for q in self._with_one_answer(person) if q.key not in taken]
+            if answered_once:
+                second = min(answered_once, key=lambda q: _hash_text(q.key))
+                self._second[person] = second.key
+                return second
         last = self._last.get(person)
         if queue != "doubt" and last is not None:
             same = self._find_related_question(last, queue, taken)
@@ -513,6 +548,24 @@ class Curation:
         if queue == "doubt" or question is None:
             return question
         return self._find_related_question(question, queue, taken) or question
+
+    def _with_one_answer(self, person: str) -> list[Question]:
+        """Return the questions with exactly one answer, by somebody else, in their order."""
+        answerers = self._answerers()
+        return [
+            question
+            for key, question in self.learner.questions.items()
+            if len(answerers.get(key, [])) == 1 and person not in answerers[key]
+        ]
+
+    def _is_second_opinion_due(self, person: str) -> bool:
+        """Return whether one more second opinion keeps within the person's share (``overlap``).
+
+        Only answers to questions that somebody else had answered before are second opinions.
+        """
+        answerers = [people for people in self._answerers().values() if person in people]
+        second = sum(people[0] != person for people in answerers)
+        return second + 1 <= self.overlap * (len(answerers) + 1)
 
     def _find_related_question(
         self, question: Question, queue: str, taken: set[str]
@@ -555,9 +608,9 @@ class Curation:
 
         ``key`` is that of the question, ``value`` one of ``Question.allowed_answers``; ``who`` None
         is the person of the curation; ``details`` are attributes of the relation
-        (``check_details``). The first answer to a question is learnt. In the queue "second opinion"
-        another person may answer it too, which measures agreement. Raises ValueError, before
-        anything is written, if the question does not exist or is answered, or a value is not
+        (``check_details``). The first answer to a question is learnt. Another person may answer it
+        too as a second opinion, which measures agreement and is not learnt. Raises ValueError,
+        before anything is written, if the question does not exist or is answered, or a value is not
         allowed.
         """
         person = who or self.who
@@ -578,6 +631,8 @@ class Curation:
             )
             self.active_events.append(event)
             self._last[person] = question
+            if self._second.get(person) == key:
+                del self._second[person]
             if is_first:
                 self.learner.answer(question, value)
                 self._answers_since_tuning += 1
@@ -619,6 +674,8 @@ class Curation:
             if values:
                 self.learner.answer(question, values[0])
         self._questions[person] = question
+        if values:
+            self._second[person] = key
 
     def mark(
         self, document: str, start: int, end: int, *, remove: bool = False, who: str | None = None
@@ -688,15 +745,21 @@ class Curation:
         Keys: ``question`` (``describe_question`` of ``current_question``, or None), ``quality``
         (after each of the last ``MAX_CURVE_POINTS`` answers), ``advice`` (``word``, ``why``),
         ``forecasts`` (of F, as ``Forecast``), ``needed`` (how many more answers of yes and of no
-        until quality can be measured), ``agreement`` (fields of ``Agreement``), ``queue``, the
-        counts ``answered``, ``open``, ``labelled`` (candidates), ``lost`` and ``people``, and
+        until quality can be measured), ``agreement`` (fields of ``Agreement``), ``contradictions``
+        (the last ``MAX_LISTED_ANSWERS`` questions with different answers, newest first, as
+        ``_describe_contradiction``), ``queue``, ``overlap``, the counts ``answered``, ``open``,
+        ``labelled`` (candidates), ``lost`` and ``people``, and
         ``last`` (the last answers and marks of all people, newest first, at most
-        ``MAX_LISTED_ANSWERS``).
+        ``MAX_LISTED_ANSWERS``; answers to ``question`` are left out, so that opinions are
+        independent).
         """
         learner = self.learner
         word, why = advise(learner.history, learner.kappas)
         question = self.current_question(who)
-        last_events = self.active_events[: -MAX_LISTED_ANSWERS - 1 : -1]
+        open_key = None if question is None else question.key
+        last_events = self.active_events[: -MAX_LISTED_ANSWERS - 2 : -1]
+        last_events = [event for event in last_events if event.question != open_key]
+        contradictions = list(find_contradictions(self.active_events).items())
         return {
             "question": None if question is None else self.describe_question(question),
             "quality": [asdict(quality) for quality in learner.history[-MAX_CURVE_POINTS:]],
@@ -704,14 +767,59 @@ class Curation:
             "forecasts": [asdict(forecast) for forecast in forecast_quality(learner.history)],
             "needed": self._needed_answers(),
             "agreement": asdict(measure_agreement(self.active_events)),
+            "contradictions": [
+                self._describe_contradiction(key, given)
+                for key, given in contradictions[: -MAX_LISTED_ANSWERS - 1 : -1]
+            ],
+            "overlap": self.overlap,
             "people": len({event.who for event in self.active_events}),
             "queue": self._queues.get(who or self.who, "doubt"),
             "answered": len(learner.answered),
             "open": len(learner.questions) - len(learner.answered),
             "labelled": len(learner.online),
             "lost": len(self.lost_answers),
-            "last": [self._describe_event(event) for event in last_events],
+            "last": [self._describe_event(event) for event in last_events[:MAX_LISTED_ANSWERS]],
         }
+
+    def describe_agreement(self) -> dict[str, Any]:
+        """Return how far people agree, as plain values.
+
+        Keys: the fields of ``Agreement``, ``overlap``, ``answers`` (their number by person) and
+        ``contradictions`` (all of them, as ``_describe_contradiction``).
+        """
+        with self._lock:
+            events = list(self.active_events)
+            return {
+                **asdict(measure_agreement(events)),
+                "overlap": self.overlap,
+                "answers": dict(Counter(event.who for event in events if event.kind == "answer")),
+                "contradictions": [
+                    self._describe_contradiction(key, given)
+                    for key, given in find_contradictions(events).items()
+                ],
+            }
+
+    def _describe_contradiction(self, key: str, given: Mapping[str, str]) -> dict[str, Any]:
+        """Return a question that people answered differently, as plain values.
+
+        Keys: ``question`` (its key), ``document``, ``text`` (the names it is about, or the key if
+        the question does not exist any more), ``answers`` (rows of ``who`` and ``value``, in their
+        order) and ``learnt`` (the answer that the model learns, None if there is none).
+        """
+        question = self.learner.questions.get(key)
+        learnt = self.learner.answered.get(key)
+        return {
+            "question": key,
+            "document": key.partition("|")[0] if question is None else question.document,
+            "text": key if question is None else self._names_of(question),
+            "answers": [{"who": who, "value": value} for who, value in given.items()],
+            "learnt": None if learnt in ANSWERS_WITHOUT_LABEL else learnt,
+        }
+
+    def _names_of(self, question: Question) -> str:
+        """Return the names that a question is about, joined by a dash."""
+        spans = self.learner.candidates[question.rows[0]].spans
+        return " – ".join(span.text for span in spans)
 
     def _needed_answers(self) -> dict[str, int]:
         """Return how many more labels "yes" and "no" (the keys) are needed to measure quality.
@@ -732,11 +840,14 @@ class Curation:
         ``favoured``, the position of the candidate with the highest score, and ``score``, its
         score; ``explains``, whether that can be explained; ``attributes``, what else can be
         answered about a pair, with the model's proposals (``_describe_attributes``), or None.
+        ``is_second`` says whether somebody has answered it: the model has learnt that answer, so
+        probability and score are None and ``favoured`` is 0.
         """
         learner = self.learner
-        row = self._favoured_row(question)
+        is_second = question.key in learner.answered
+        row = question.rows[0] if is_second else self._favoured_row(question)
         candidate = learner.candidates[row]
-        p = learner.probability(learner.scores[list(question.rows)])
+        p = None if is_second else learner.probability(learner.scores[list(question.rows)])
         return {
             "key": question.key,
             "document": question.document,
@@ -745,10 +856,11 @@ class Curation:
             "choices": list(question.answers) if len(question.rows) > 1 else [],
             "words": words_of_candidate(candidate),
             "around": surrounding_text(candidate),
-            "score": float(learner.scores[row]),
+            "is_second": is_second,
+            "score": None if is_second else float(learner.scores[row]),
             "probability": None if p is None else [float(value) for value in p],
             "favoured": question.rows.index(row),
-            "explains": can_explain(learner),
+            "explains": not is_second and can_explain(learner),
             "attributes": self._describe_attributes(candidate),
         }
 
@@ -828,8 +940,7 @@ class Curation:
         text = event.question
         question = self.learner.questions.get(event.question)
         if question is not None:
-            spans = self.learner.candidates[question.rows[0]].spans
-            text = " – ".join(span.text for span in spans)
+            text = self._names_of(question)
             details = json.loads(event.details or "{}")
             if details.get("type"):
                 text += f" ({details['type']}, {details.get('status', 'asserted')})"
@@ -863,6 +974,11 @@ def list_genes(word: str) -> list[dict[str, str]]:
         species = species_name(info["species"])
         genes.append({"identifier": identifier, "symbol": info["symbol"], "species": species})
     return sorted(genes, key=lambda gene: gene["species"] != "human")[:MAX_LISTED_GENES]
+
+
+def _hash_text(text: str) -> bytes:
+    """Return the SHA-256 of a text, which orders questions independently of their content."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).digest()
 
 
 def fingerprint_docs(docs: Sequence[Doc]) -> str:
@@ -1101,12 +1217,17 @@ def docs_with_answers(curation: Curation) -> Iterator[list[Doc]]:
 def _details_by_question(events: Sequence[Event]) -> dict[str, dict[str, Any]]:
     """Return the attributes (``details``) of answers by the key of their question.
 
-    Of several answers to a question the first with attributes counts; questions without are
-    missing. ``events`` are active ones, in their order.
+    Of several answers to a question the first with attributes counts, if its value is that of the
+    first answer, which is learnt; questions without are missing. ``events`` are active ones, in
+    their order.
     """
     details: dict[str, dict[str, Any]] = {}
+    learnt: dict[str, str] = {}
     for event in events:
-        if event.kind == "answer" and event.details:
+        if event.kind != "answer":
+            continue
+        value = learnt.setdefault(event.question, event.value)
+        if event.details and event.value == value:
             details.setdefault(event.question, json.loads(event.details))
     return details
 
@@ -1238,6 +1359,7 @@ class CurationApp:
             Route("/api/name", self.mark_name, methods=["POST"]),
             Route("/export/model.zip", self.model),
             Route("/export/answers.jsonl", self.answers),
+            Route("/export/agreement.json", self.agreement),
             Route("/export/corpus/{format}", self.corpus),
         ]
         return Starlette(routes=[*routes, *common_routes()], exception_handlers={404: _not_found})
@@ -1370,6 +1492,11 @@ class CurationApp:
         headers = {"content-disposition": 'attachment; filename="answers.jsonl"'}
         lines = self.curation.answers.to_json_lines()
         return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
+
+    def agreement(self, _: Request) -> Response:
+        """Serve ``Curation.describe_agreement`` as a JSON file."""
+        text = json.dumps(self.curation.describe_agreement(), indent=1, ensure_ascii=False)
+        return serve_file(lambda: (f"{text}\n".encode(), "agreement.json"))
 
     def corpus(self, request: Request) -> Response:
         """Serve the texts with their answers in one of our formats (path parameter ``format``).

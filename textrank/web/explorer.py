@@ -489,9 +489,8 @@ def to_csv(store: Store, selection: Selection) -> Iterator[str]:
     columns = ", ".join(f"p.{name}" for name in CSV_COLUMNS)
     sql = (
         f"{store.facts.aggregate_sql(where, queries.selection_having(selection))} "
-        f"SELECT {columns}, s.sentence FROM pairs p LEFT JOIN claims s "
-        "ON s.document = p.document AND s.start_a = p.start_a AND s.end_a = p.end_a "
-        "AND s.start_b = p.start_b AND s.end_b = p.end_b "
+        f"SELECT {columns}, s.sentence FROM pairs p "
+        f"LEFT JOIN claims s ON {queries.IS_SAME_STATEMENT} "
         f"WHERE p.row IN (SELECT row FROM pairs SEMI JOIN facts USING (a, b) WHERE {where}) "
         "ORDER BY p.row"
     )
@@ -646,12 +645,11 @@ def _csp_digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-_STATIC_ROWS = """
+_STATIC_ROWS = f"""
 SELECT p.a, p.b, p.key_a, p.document, p.name_a, p.name_b, p.probability, p.interacts, p.status,
   p.type, p.direction, p.year, parse_filename(p.source) AS source, p.start_a, p.end_a, p.start_b,
   p.end_b, s.trigger, s.sentence_start, s.sentence
-FROM pairs p JOIN claims s ON s.document = p.document AND s.start_a = p.start_a
-  AND s.end_a = p.end_a AND s.start_b = p.start_b AND s.end_b = p.end_b
+FROM pairs p JOIN claims s ON {queries.IS_SAME_STATEMENT}
 WHERE p.a <> p.b
 ORDER BY p.interacts DESC, p.probability DESC NULLS LAST, p.row"""
 

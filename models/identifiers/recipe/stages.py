@@ -1,4 +1,8 @@
-"""Trains both stages on abstracts, and measures them on documents left out."""
+"""Trains both stages on abstracts, and measures them on documents left out.
+
+The second stage is the mean of a logistic regression and boosted trees. Examples have weights,
+since the corpora differ in size: NLM-Gene has five times as many genes as GNormPlus.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 import corpora
 from corpora import Abstract, Usage
+from textrank.tasks.identifiers.boosted_trees import BoostedTrees
 from textrank.tasks.identifiers.candidate_table import (
+    COLUMNS,
     FIRST_STAGE_COLUMNS,
     CandidateTable,
 )
@@ -20,14 +27,34 @@ from textrank.tasks.identifiers.gazetteer import Gazetteer, GeneLookup
 
 INNER_FOLDS = 4  # of the scores of the first stage that the second is trained on
 FIRST_C, SECOND_C = 1.0, 0.3  # inverse regularisation of the two stages
+# Exponents of the weight of a corpus, (mean number of right rows / its number), in the first
+# stage and in both parts of the second: 1 makes the corpora count equally, 0 the rows.
+FIRST_BALANCE, LOGISTIC_BALANCE, TREES_BALANCE = 0.5, 1.0, 0.75
+TREES_SHARE = 0.5  # of the trees in the second stage
+TREES = {
+    "max_iter": 100,
+    "learning_rate": 0.12,
+    "max_leaf_nodes": 12,
+    "min_samples_leaf": 25,
+    "l2_regularization": 5.0,
+    "max_features": 0.25,
+    "random_state": 0,
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """Weights of both stages by column."""
+    """Weights of both stages by column, and the trees of the second."""
 
     first: NDArray[np.float64]
     second: NDArray[np.float64]
+    trees: BoostedTrees
+
+    def score_second(self, X: sp.csr_array) -> NDArray[np.float64]:
+        """Return the scores of rows whose column "trees" is empty."""
+        filled = X.toarray()
+        filled[:, -1] = self.trees.score(filled, COLUMNS)
+        return np.asarray(filled @ self.second)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +69,37 @@ class Queries:
     n_documents: int
 
 
-def logistic(X: sp.csr_array, y: NDArray[np.float64], c: float) -> NDArray[np.float64]:
+def logistic(
+    X: sp.csr_array, y: NDArray[np.float64], c: float, weights: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
     """Weights of a logistic regression without intercept; unknown labels are left out."""
     known = ~np.isnan(y)
     # A column "gene" or "family" is 1 in every row, so that no intercept is needed.
     fitted = LogisticRegression(C=c, fit_intercept=False, max_iter=400, tol=1e-3)
-    return np.asarray(fitted.fit(X[known], y[known] > 0.5).coef_[0])
+    chosen = None if weights is None else weights[known]
+    return np.asarray(fitted.fit(X[known], y[known] > 0.5, chosen).coef_[0])
+
+
+def boosted_trees(
+    X: sp.csr_array, y: NDArray[np.float64], weights: NDArray[np.float64]
+) -> BoostedTrees:
+    """Boosted trees of the log-odds that a row is right; unknown labels are left out."""
+    known = ~np.isnan(y)
+    fitted = HistGradientBoostingClassifier(**TREES).fit(
+        X[known].toarray(), y[known] > 0.5, weights[known]
+    )
+    nodes = [predictors[0].nodes for predictors in fitted._predictors]
+    # The constant is left out: the threshold is chosen afterwards.
+    return BoostedTrees.from_nodes(nodes, COLUMNS)
+
+
+def corpus_weights(
+    corpus: NDArray[np.str_], y: NDArray[np.float64], exponent: float
+) -> NDArray[np.float64]:
+    """Weight of each row by the number of right rows of its corpus, see LOGISTIC_BALANCE."""
+    counts = {name: np.sum(y[corpus == name] > 0.5) for name in np.unique(corpus)}
+    mean = np.mean(list(counts.values()))
+    return np.array([float(mean / counts[name]) ** exponent for name in corpus])
 
 
 def train(
@@ -60,14 +112,25 @@ def train(
     candidates = list(corpora.tables_of(abstracts, GeneLookup([tables]), own))
     X, y, document = _first_rows(abstracts, candidates)
     inner = np.array([one.fold(997) % INNER_FOLDS for one in abstracts])[document]
+    corpus = np.array([one.corpus for one in abstracts])
+    balance = corpus_weights(corpus[document], y, FIRST_BALANCE)
     scores = np.zeros(len(y))
     for fold in range(INNER_FOLDS):
         rest = np.flatnonzero(inner != fold)
-        scores[inner == fold] = X[inner == fold] @ logistic(X[rest], y[rest], FIRST_C)
+        scores[inner == fold] = X[inner == fold] @ logistic(
+            X[rest], y[rest], FIRST_C, balance[rest]
+        )
     queries = second_rows(abstracts, candidates, scores, document)
-    stages = Stages(logistic(X, y, FIRST_C), logistic(queries.X, queries.y, SECOND_C))
+    first = logistic(X, y, FIRST_C, balance)
+    balance = corpus_weights(corpus[queries.document], queries.y, LOGISTIC_BALANCE)
+    second = (1.0 - TREES_SHARE) * logistic(queries.X, queries.y, SECOND_C, balance)
+    second[COLUMNS.index("trees")] = TREES_SHARE
+    balance = corpus_weights(corpus[queries.document], queries.y, TREES_BALANCE)
+    trees = boosted_trees(queries.X, queries.y, balance)
+    stages = Stages(first, second, trees)
     weights = dict(zip(FIRST_STAGE_COLUMNS, stages.first.round(4).tolist(), strict=True))
-    return stages, replace(tables, first_stage={k: v for k, v in weights.items() if v})
+    first_stage = {k: v for k, v in weights.items() if v}
+    return stages, replace(tables, first_stage=first_stage, trees=trees)
 
 
 def apply(
@@ -77,7 +140,7 @@ def apply(
     candidates = list(corpora.tables_of(abstracts, GeneLookup([tables]), {}))
     X, _, document = _first_rows(abstracts, candidates)
     queries = second_rows(abstracts, candidates, X @ stages.first, document)
-    return queries, queries.X @ stages.second
+    return queries, stages.score_second(queries.X)
 
 
 def _first_rows(

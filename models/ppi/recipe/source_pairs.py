@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import spacy
 from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
+from workshop.abstract_statements import read_abstract_statements
 from workshop.recipes import PROJECT, Recipe, read_source
 
 import textrank
@@ -119,7 +121,11 @@ def _read_source(
 ) -> tuple[list[Doc], list[list[LabelledPair]]]:
     """Return the analysed Docs of a source and the labelled pairs of each."""
     source = recipe.sources[name]
-    read = read_source(recipe, name, data)
+    if source["reader"] == "abstract_statements":
+        labels, texts = PROJECT / source["project"], data / source["texts"]
+        read = partial(read_abstract_statements, labels, texts)
+    else:
+        read = read_source(recipe, name, data)
     limit = recipe.settings["max_sentence_entities"]
     if source.get("recognised"):
         task = pipeline.task
@@ -173,7 +179,7 @@ def label_recognised(
     A pair is positive if a gold pair links an entity that overlaps its first name with one that
     overlaps its second. With ``both_annotated``, pairs with a name that overlaps no gold entity
     are left out: the corpus annotates only a part of all names. So are pairs of sentences with
-    more than ``max_entities`` names.
+    more than ``max_entities`` names, and pairs whose gold pairs are all uncertain.
     """
     task: Any = pipeline.task
     candidates = task.candidates(raw)
@@ -191,7 +197,11 @@ def label_recognised(
     wanted = [tuple(mention_number[end] for end in row["entities"]) for row in rows]
     asked = [tuple(number[span.start, span.end] for span in c.spans) for c in candidates]
     relations: dict[int, set[str]] = {}
+    uncertain: set[int] = set()
     for pair, gold_pair in link_pairs(asked, wanted, near):  # type: ignore[arg-type]
+        if rows[gold_pair].get("certain") is False:
+            uncertain.add(pair)
+            continue
         relations.setdefault(pair, set()).update(
             gold_relations(rows[gold_pair], source["relations"])
         )
@@ -203,6 +213,8 @@ def label_recognised(
         if source.get("both_annotated") and not annotated.issuperset(asked[i]):
             continue
         if per_sentence[candidate.spans[0].sent.start] > max_entities:
+            continue
+        if i in uncertain and i not in relations:
             continue
         yield LabelledPair(candidate, _labels(relations.get(i, ()), source["relations"]))
 

@@ -43,8 +43,8 @@ from textrank.pipeline import Pipeline
 from textrank.training_data import INFLUENCE_FILE
 
 HERE = Path(__file__).parent
-OWN_SENTENCES = "own"  # the source that no other source resembles
-OWN_PARTS = 3  # into which its documents are dealt when they are scored
+OWN_SOURCES = ("own", "sentences", "abstracts")  # annotated by us; no other source resembles them
+OWN_PARTS = 5  # into which their documents are dealt when they are scored
 
 
 def sample_basis(pairs: SourcePairs, sizes: dict[str, int], seed: int = 0) -> Indices:
@@ -162,11 +162,11 @@ class SourceModels:
     def scores_without(self, name: str, *more: str) -> Matrix:
         """Return scores (m, heads) of the pairs of a source by models without its origin.
 
-        The origins ``more`` are left out as well. Our own sentences are left out by parts of their
+        The origins ``more`` are left out as well. Our own sources are left out by parts of their
         documents: no other source is like them.
         """
         rows = self.pairs.source == name
-        if name != OWN_SENTENCES:
+        if name not in OWN_SOURCES:
             return np.asarray(self.K[rows] @ self.fit((self.origin(name), *more)))
         scores = np.zeros((int(rows.sum()), len(RELATIONS)))
         for number in range(OWN_PARTS):

@@ -197,6 +197,8 @@ def test_a_name_with_a_slash_that_tables_have_is_no_list() -> None:
     whole = {Gene("ncbigene:13733", "Adgre1", MOUSE): [("F4/80", NameKind.SYNONYM)]}
     assert meanings("F4/80", "Mice have F4/80.", genes) == set()
     assert meanings("F4/80", "Mice have F4/80.", genes | whole) == {"Adgre1"}
+    fly = {Gene("ncbigene:7", "f", FLY): [("F4/80", NameKind.SYNONYM)]}
+    assert meanings("F4/80", "Mice have F4/80.", genes | fly) == set()
 
 
 def test_a_symbol_is_no_abbreviation_with_something_behind_it() -> None:

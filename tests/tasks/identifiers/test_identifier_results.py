@@ -23,8 +23,9 @@ pytestmark = [
 def test_given_names_of_biored_get_the_right_identifier() -> None:
     docs = list(load_corpus(DEV)(spacy.blank("en")))
     (fold,) = evaluate(load_model("identifiers"), docs).folds
-    assert (fold.measures["first"] or 0) >= 0.81
-    assert (fold.measures["reachable"] or 0) >= 0.87
+    # Families count as wrong here: BioRED gives them the identifier of a member.
+    assert (fold.measures["first"] or 0) >= 0.79
+    assert (fold.measures["reachable"] or 0) >= 0.88
     assert (fold.measures["document_f_of_all"] or 0) >= 0.86
 
 
@@ -33,4 +34,4 @@ def test_documents_of_biored_get_the_right_identifiers_from_raw_text() -> None:
     nlp = load_nlp(only=["kinds"])
     (fold,) = evaluate_identifiers(load_model("identifiers"), docs, nlp).folds
     assert (fold.measures["document_f_of_all"] or 0) >= 0.82
-    assert (fold.measures["mention_f"] or 0) >= 0.78
+    assert (fold.measures["mention_f"] or 0) >= 0.80

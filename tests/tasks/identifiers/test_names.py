@@ -26,6 +26,7 @@ from textrank.tasks.identifiers.names import (
         ("insulin receptor gene", "Insulin Receptor"),
         ("tumour necrosis factor", "tumor necrosis factor"),
         ("BMPs", "BMP"),
+        ("DNA-PK", "DNAPK"),
     ],
 )
 def test_spellings_of_one_name(one: str, other: str) -> None:
@@ -33,7 +34,8 @@ def test_spellings_of_one_name(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("IL-2", "IL-12"), ("Ras", "Ra"), ("IL-2 receptor", "IL-2"), ("Fos", "Fo")]
+    ("one", "other"),
+    [("IL-2", "IL-12"), ("Ras", "Ra"), ("IL-2 receptor", "IL-2"), ("Fos", "Fo"), ("DNA-PK", "PK")],
 )
 def test_different_names(one: str, other: str) -> None:
     assert make_key(one) != make_key(other)
@@ -45,6 +47,7 @@ def test_different_names(one: str, other: str) -> None:
         ("FXII", "F12"),
         ("hERG1", "ERG1"),
         ("human p53", "p53"),
+        ("E. coli endonuclease III", "endonuclease III"),
         ("LIF receptor", "LIFR"),
         ("tumor protein p53 (TP53)", "TP53"),
         ("nucleotide oligomerisation domain (NOD) 2", "NOD2"),
@@ -61,6 +64,11 @@ def test_readings_of_a_name(name: str, known: str) -> None:
         ("STAT1 and -3", ["STAT1", "STAT3"]),
         ("BRCA1/BRCA2", ["BRCA1", "BRCA2"]),
         ("TCF-4J and K", ["TCF-4J", "TCF-4K"]),
+        ("NPHP1-4", ["NPHP1", "NPHP2", "NPHP3", "NPHP4"]),
+        ("synapsins I and II", ["synapsin I", "synapsin II"]),
+        ("type I and type II CRF receptors", ["CRF receptor type I", "CRF receptor type II"]),
+        ("14-3-3", []),
+        ("miR17-92", []),
         ("insulin", []),
         ("and", []),
         ("a/", []),

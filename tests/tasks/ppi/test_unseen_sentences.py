@@ -25,6 +25,7 @@ MIN_SHARE_RIGHT = {
     "unseen_sentences_2": 0.75,
     "unseen_sentences_3": 0.7,
     "unseen_sentences_4": 0.6,
+    "unseen_sentences_5": 0.6,
 }
 
 

@@ -21,7 +21,10 @@ import textrank
 
 ASPECTS = ("type", "direction", "status")
 # What was reached is printed by ``python -m``, and recorded in docs/experiments/attributes.md.
-MIN_SHARE_RIGHT = {"type": 0.58, "direction": 0.83, "status": 0.87}
+MIN_SHARE_RIGHT = {
+    "unseen_statements": {"type": 0.58, "direction": 0.83, "status": 0.87},
+    "unseen_statements_2": {"type": 0.5, "direction": 0.75, "status": 0.6},
+}
 REVERSED = {"a>b": "b>a", "b>a": "a>b", "none": "none"}
 
 
@@ -37,9 +40,9 @@ class Statement(NamedTuple):
     status: str
 
 
-def read_statements() -> list[Statement]:
-    """Read the statements beside this file."""
-    lines = Path(__file__).with_name("unseen_statements.jsonl").read_text("utf-8").splitlines()
+def read_statements(name: str) -> list[Statement]:
+    """Read a set of statements beside this file."""
+    lines = Path(__file__).with_name(f"{name}.jsonl").read_text("utf-8").splitlines()
     return [Statement(**json.loads(line)) for line in lines]
 
 
@@ -71,17 +74,19 @@ def load() -> Language:
     return nlp
 
 
-def test_there_are_sixty_different_statements() -> None:
-    statements = read_statements()
+@pytest.mark.parametrize("name", MIN_SHARE_RIGHT)
+def test_there_are_sixty_different_statements(name: str) -> None:
+    statements = read_statements(name)
     assert len(statements) == len({s.text for s in statements}) == 60
     assert {s.status for s in statements} == {"asserted", "negated", "speculated"}
 
 
 @pytest.mark.slow
-def test_most_statements_are_understood() -> None:
-    statements = read_statements()
+@pytest.mark.parametrize("name", MIN_SHARE_RIGHT)
+def test_most_statements_are_understood(name: str) -> None:
+    statements = read_statements(name)
     answers = find_answers(statements, load())
-    for aspect, share in MIN_SHARE_RIGHT.items():
+    for aspect, share in MIN_SHARE_RIGHT[name].items():
         wrong = [
             f"{answer[aspect]} instead of {getattr(s, aspect)}: {s.text}"
             for s, answer in zip(statements, answers, strict=True)
@@ -91,11 +96,13 @@ def test_most_statements_are_understood() -> None:
 
 
 if __name__ == "__main__":
-    STATEMENTS = read_statements()
-    ANSWERS = find_answers(STATEMENTS, load())
-    for ASPECT in ASPECTS:
-        RIGHT = [
-            answer[ASPECT] == getattr(s, ASPECT)
-            for s, answer in zip(STATEMENTS, ANSWERS, strict=True)
-        ]
-        print(f"{ASPECT}: {sum(RIGHT)} of {len(RIGHT)} right")  # noqa: T201
+    NLP = load()
+    for SET_NAME in MIN_SHARE_RIGHT:
+        STATEMENTS = read_statements(SET_NAME)
+        ANSWERS = find_answers(STATEMENTS, NLP)
+        for ASPECT in ASPECTS:
+            RIGHT = [
+                answer[ASPECT] == getattr(s, ASPECT)
+                for s, answer in zip(STATEMENTS, ANSWERS, strict=True)
+            ]
+            print(f"{SET_NAME}, {ASPECT}: {sum(RIGHT)} of {len(RIGHT)} right")  # noqa: T201

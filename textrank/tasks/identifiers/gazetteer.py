@@ -32,6 +32,7 @@ from textrank.io import (
     read_text,
     write_arrays,
 )
+from textrank.tasks.identifiers.boosted_trees import NO_TREES, BoostedTrees
 from textrank.tasks.identifiers.names import (
     HUMAN,
     MOUSE,
@@ -132,6 +133,7 @@ class Gazetteer:
     # (concept, concept), the lower row first -> log2 of how many times more often than by chance
     # texts name both.
     associations: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    trees: BoostedTrees = NO_TREES  # part of the second stage
     _entry_cache: dict[str, tuple[DictionaryEntry, ...]] = field(default_factory=dict, repr=False)
     _gene_cache: dict[int, Gene] = field(default_factory=dict, repr=False)
     _ortholog_cache: dict[int, list[tuple[int, int]]] = field(default_factory=dict, repr=False)
@@ -374,9 +376,9 @@ class Gazetteer:
         Parameters
         ----------
         gene_counts
-            (key, identifier) -> how often the key meant the gene. A count applies to the gene's
-            ortholog too, because spelling does not depend on species. Fractions of the sums are
-            cut.
+            (key, identifier) -> how often the key meant the gene. A count applies to all genes of
+            its concept (its orthologs) too, because spelling does not depend on species. Fractions
+            of the sums are cut.
         non_gene_counts
             Key -> how often it occurred without meaning a single gene.
         """
@@ -445,6 +447,8 @@ class Gazetteer:
             **_encode_associations(self.associations),
             "stage": _encode_lines(self.first_stage),
             "stage_weights": np.array(list(self.first_stage.values()), dtype=np.float32),
+            "tree_columns": _encode_lines(self.trees.columns),
+            **{f"tree_{name}": getattr(self.trees, name) for name in _TREE_ARRAYS},
         }
         for name in _SPLIT_ARRAYS:
             arrays[name] = _split_bytes(arrays[name])
@@ -481,6 +485,7 @@ class Gazetteer:
             first_stage=dict(
                 zip(_decode_lines(arrays["stage"]), arrays["stage_weights"].tolist(), strict=True)
             ),
+            trees=_decode_trees(arrays),
             **{name: arrays[name] for name in _UNCHANGED_ARRAYS},  # type: ignore[arg-type]
         )
 
@@ -489,6 +494,7 @@ _MAX_CACHED_KEYS = 1 << 13  # bounds the memory used on a stream of texts
 _GENE_ARRAYS = ("taxon", "hgnc", "rgd", "popular", "coding", "prefix")  # of genes
 # Arrays that are stored as they are in memory, and those that are encoded.
 _UNCHANGED_ARRAYS = (*("checks", "rows", "kinds", "seen", "often"), *_GENE_ARRAYS)
+_TREE_ARRAYS = ("features", "thresholds", "masks", "values")
 _ENCODED_ARRAYS = (
     *("hashes", "others", "number", "concept", "prefixes", "symbols", "uniprot", "uniprot_rows"),
     *("local", "local_rows", "cues", "leaning", "usage", "stage", "stage_weights"),
@@ -608,6 +614,16 @@ def _decode_usage(table: NDArray[np.generic]) -> dict[int, dict[int, int]]:
     return usage
 
 
+def _decode_trees(arrays: Arrays) -> BoostedTrees:
+    """Return the boosted trees; none for files of earlier versions, which have no such arrays."""
+    if "tree_columns" not in arrays:
+        return NO_TREES
+    return BoostedTrees(
+        _decode_lines(arrays["tree_columns"]),
+        **{name: arrays[f"tree_{name}"] for name in _TREE_ARRAYS},  # type: ignore[arg-type]
+    )
+
+
 _NO_CONCEPTS: Mapping[int, float] = {}
 # Methods of ``generate_variants`` whose variants mean the same as the name.
 RELIABLE_METHODS = frozenset(
@@ -650,10 +666,12 @@ class GeneLookup:
         """Return at most ``MAX_MATCHES`` genes and families that a name may mean, best first.
 
         The best are those of the most reliable kind, then those with the highest count in training
-        text. Variants of the name are tried in order of reliability. Less reliable ones are tried
-        only if no gene was found by its symbol, full name, synonym or earlier symbol. If no variant
-        is known, the longest known part of the name is used, unless the name is a list. A gene may
-        also be found by a name of its ortholog. Cached.
+        text, then those found first. Each gene occurs once, by the first variant of the name that
+        means it. Variants are tried in order of reliability, those of ``RELIABLE_METHODS`` in any
+        case; others only as long as no gene is found, except that 1, a and a1 are also appended if
+        none was found by its symbol, full name, synonym or earlier symbol. If no variant is known,
+        the longest known part of the name is used, unless the name is a list. A gene may also be
+        found by a name of its ortholog. Cached.
 
         Parameters
         ----------
@@ -710,6 +728,11 @@ class GeneLookup:
         """
         return next((table.first_stage for table in self.tables if table.first_stage), {})
 
+    @cached_property
+    def trees(self) -> BoostedTrees:
+        """Return the boosted trees of the first gazetteer that has any; cached."""
+        return next((table.trees for table in self.tables if table.trees.columns), NO_TREES)
+
     def mouse_score(self, text: str) -> float:
         """Score the words of a text for mouse (1) against human (-1).
 
@@ -751,10 +774,11 @@ class GeneLookup:
     def _compute_matches(self, name: str, taxa: frozenset[int]) -> tuple[Match, ...]:
         """Compute the result of ``find_matches`` without its cache.
 
-        ``taxa`` are the allowed species. Less reliable variants are looked up only as long as no
-        gene lists the name itself ("first" also after a vague match), and parts of the name only if
-        nothing else matches. At most ``MAX_MATCHES``. Matches are ordered by kind, then by falling
-        count, then as found. Their genes are added to ``_matched_genes``.
+        ``taxa`` are the allowed species. Variants other than ``RELIABLE_METHODS`` are looked up
+        only as long as no gene (families do not count) is found; the method "first" also after a
+        gene found by a kind less reliable than PREVIOUS. Parts of the name are looked up, until one
+        matches, only if nothing else does. At most ``MAX_MATCHES``. Matches are ordered by kind,
+        then by falling count, then as found. Their genes are added to ``_matched_genes``.
         """
         matches: dict[str, Match] = {}
         for variant in generate_variants(name):
@@ -888,11 +912,14 @@ def build_gazetteer(
 ) -> Gazetteer:
     """Build a gazetteer from genes and their names, without counts and cue words.
 
-    Rows are ordered by taxon, then by the number in the identifier. Of several kinds of one key for
-    a gene the most reliable is kept. The symbol is always a name, unless it ends in "_family". A
-    key is dropped from a gene if more than ``MAX_GENES_PER_KEY`` genes of the species, itself
-    included, have it as reliably (``MAX_GENES_PER_SHORTENED_KEY`` for shortened names; no limit for
-    ``NameKind.MEMBER``). Genes that do not code for a protein do not count against those that do.
+    Rows are ordered by taxon, then by the number in the identifier. The symbol is always a name, of
+    the kind SYMBOL, or FAMILY for a gene without species (taxon 0), unless it ends in "_family". Of
+    several kinds of one key for a gene the most reliable is kept, with the case of its last
+    spelling, but MEMBER only if no other kind of this key is accepted. A key is dropped from a gene
+    if more than ``MAX_GENES_PER_KEY`` genes of the species, itself included, have it as reliably
+    (``MAX_GENES_PER_SHORTENED_KEY`` for shortened names; no limit for ``NameKind.MEMBER``). Genes
+    that do not code for a protein do not count against those that do. Names with an empty key are
+    left out.
 
     Parameters
     ----------

@@ -77,7 +77,10 @@ _MODIFIERS = (
     "tumor_suppressor tumour_suppressor hyperphosphorylated unphosphorylated overexpressed "
     "extracellular intracellular membrane-bound germline somatic fission "
     "budding rabbit canine ovine hamster maternal zygotic chromatin-bound exogenously acetylated "
-    "ubiquitinated methylated immobilized anti-human anti-mouse monoclonal polyclonal"
+    "ubiquitinated methylated immobilized anti-human anti-mouse monoclonal polyclonal "
+    "e._coli s._cerevisiae s._pombe c._elegans d._melanogaster a._thaliana x._laevis bacterial "
+    "viral avian rodent vertebrate eukaryotic prokaryotic liver hepatic cardiac neuronal "
+    "erythrocyte platelet placental intestinal renal retinal cytoskeletal chemokine cytokine"
 )
 FILLER_WORDS = frozenset(_FILLERS.split())  # do not distinguish genes, so keys omit them
 _MODIFIER_WORDS = frozenset(
@@ -151,6 +154,9 @@ def _normalize_word(word: str, is_later: bool) -> str:
     return _GREEK_ABBREVIATIONS.get(lower) or _SPELLINGS.get(lower, lower)
 
 
+_NUCLEIC_ACID_SYMBOL = re.compile(r"(?<=\b[DR]NA)-(?=[A-Z]{2})")  # the hyphen of DNA-PK
+
+
 @lru_cache(maxsize=1 << 13)
 def make_key(name: str) -> str:
     """Return the key that all spellings of a name share; empty if it has no letters or digits.
@@ -164,8 +170,10 @@ def make_key(name: str) -> str:
     ('il1b', 'il1b', 'il1b')
     >>> make_key("type VII collagen") == make_key("Collagen, type VII")
     True
+    >>> make_key("DNA-PK"), make_key("DNAPK gene")
+    ('dnapk', 'dnapk')
     """
-    all_words = split_words(name)
+    all_words = split_words(_NUCLEIC_ACID_SYMBOL.sub("", name))
     words = [word for word in all_words if word not in FILLER_WORDS] or list(all_words)
     if len(words) == 1:
         return words[0]
@@ -237,6 +245,7 @@ _TRAILING_VARIANT = re.compile(
 _BRACKETS = re.compile(r"^(.*?\S)\s*[(\[]([^()\[\]]{2,})[)\]](.*)$")
 _FIRST_WORD = re.compile(
     r"^((?:wild|full|dominant|membrane|chromatin)[-\s](?:type|length|negative|bound)"
+    r"|[A-Z]\. [a-z]+"
     r"|(?:transcription factor|tumou?r suppressor)"
     r"|(?:his|gst|flag|ha|myc|gfp)-tagged|anti-(?:human|mouse)|proto-oncogene|[A-Za-z]+)[\s-]+(?=\w)",
     re.IGNORECASE,
@@ -255,7 +264,7 @@ _TAIL = re.compile(
 # Words after a name that may belong to it and may change its meaning.
 _LOOSE_TAIL = re.compile(
     r"[\s-]+(?:kinases?|subunits?|inhibitors?|enzymes?|ligands?|agonists?|antagonists?|monomers?|dimers?"
-    r"|filaments?|hormones?|cytokines?|ligase|phosphatases?|complex|family|like|receptors?|chains?)$",
+    r"|filaments?|hormones?|cytokines?|ligase|phosphatases?|complex|family|like|receptors?|chains?|proteases?)$",
     re.IGNORECASE,
 )
 _YEAST_PROTEIN = re.compile(
@@ -394,7 +403,19 @@ def expand_list(name: str) -> list[str]:
     (['CYP11B2', 'CYP11B1'], ['B1 receptor', 'B2 receptor'])
     >>> expand_list("Smad1/5/8"), expand_list("input/output kinase"), expand_list("IL-2")
     (['Smad1', 'Smad5', 'Smad8'], [], [])
+    >>> expand_list("type 1 and type 2 CRF receptors")
+    ['CRF receptor type 1', 'CRF receptor type 2']
+    >>> expand_list("synapsins I and II"), expand_list("NPHP1-3")
+    (['synapsin I', 'synapsin II'], ['NPHP1', 'NPHP2', 'NPHP3'])
     """
+    if numbers := _NUMBER_RANGE.match(name):
+        stem, first, last = numbers.groups()
+        if int(first) < int(last) <= int(first) + _MAX_RANGE:
+            return [f"{stem}{number}" for number in range(int(first), int(last) + 1)]
+        return []
+    name = _PLURAL_BEFORE_NUMBER.sub(r"\1", name)
+    if types := _TYPE_LIST.match(name):
+        name = f"{types[3].removesuffix('s')} type {types[1]} and {types[2]}"
     items = [item.strip(" -") for item in _LIST_SEPARATOR.split(name)]
     if len(items) < 2 or not all(items):
         return []
@@ -408,6 +429,12 @@ def expand_list(name: str) -> list[str]:
     return [f"{item} {noun}".strip() for item in names]
 
 
+_NUMBER_RANGE = re.compile(r"^([A-Za-z]{2,}-?)(\d{1,2})-(\d{1,2})$")  # NPHP1-9
+_TYPE_LIST = re.compile(
+    r"^types? (\d|[IVX]+) (?:and|or) (?:type )?(\d|[IVX]+) (\S.*[a-z]s)$", re.IGNORECASE
+)
+_MAX_RANGE = 20  # between the first and the last number
+_PLURAL_BEFORE_NUMBER = re.compile(r"^([A-Za-z]{3,}[a-rt-z])s(?= (?:\d|[A-Z]\d?\b|[IVX]+\b))")
 _LIST_SEPARATOR = re.compile(r"\s*(?:/|,\s*(?:and|or)\b|,|\band\b|\bor\b|&)\s*")
 _FULL_NAME = re.compile(r"^(?=.*[A-Z])(?=.*(?:\d|[A-Z].*[A-Z]))[A-Za-z][\w-]{2,}$")
 _TRAILING_NOUN = re.compile(r"^(.+?)\s+([a-z]{3,})$")
@@ -596,8 +623,8 @@ def find_species(text: str) -> list[SpeciesMention]:
     """Return the species mentions and hints of a text in text order.
 
     Words are matched without regard to case, the longest first; "-/-" after a bracket or hyphen
-    hints at the mouse. Hints at the mouse are dropped if the text names other species than human,
-    but not the mouse.
+    hints at the mouse. Hints at the mouse are dropped if the text names other species (or viruses)
+    than human, but not the mouse.
 
     >>> [(word.taxon, word.start) for word in find_species("Mice and human cells")]
     [(10090, 0), (9606, 9)]

@@ -155,7 +155,7 @@ class Identifiers(Task):
         if not spans:
             return []
         table = self.build_table(doc, spans)
-        ranked = table.rank(score_first_stage(table, self.lookup))
+        ranked = table.rank(score_first_stage(table, self.lookup), self.lookup.trees)
         gold = self._gold_of_names(doc)
         has_identifier = self.lookup.has_identifier
         candidates: list[Candidate] = []
@@ -230,7 +230,9 @@ class Identifiers(Task):
         ``MIN_MEMBER_PROBABILITY``; the gene is then the runner-up. Another gene than the best one
         is given where the rest of the text speaks for it (``_find_other_gene``). The identifier of
         a list is that of its family if that is the best candidate, else that of its first item. A
-        name that has an identifier keeps it unless ``overwrite`` is set.
+        name that has an identifier keeps it unless ``overwrite`` is set; the other values of its
+        row are still those of the predicted gene. Raises ValueError if the candidates do not fit
+        the names of the Doc.
         """
         candidates, scores = scored.candidates, scored.scores.tolist()
         if scored.probabilities is None:
@@ -242,6 +244,7 @@ class Identifiers(Task):
         slices_by_name = _group_by_name(candidates)
         for number, span in enumerate(self.find_names(doc)):
             name, offsets = span.text, (span.start_char, span.end_char)
+            items = split_list(trim_modifiers(name, lookup), lookup)
             first, *parts = [
                 _make_row(
                     text,
@@ -250,11 +253,10 @@ class Identifiers(Task):
                     scores[rows_of_query],
                     probabilities[rows_of_query],
                     lookup,
+                    is_list=bool(items) and text == name,
                 )
                 for rows_of_query, text in zip(
-                    slices_by_name.get(number, ()),
-                    (name, *split_list(trim_modifiers(name, lookup), lookup)),
-                    strict=True,
+                    slices_by_name.get(number, ()), (name, *items), strict=True
                 )
             ]
             row = first if first["identifier"] or not parts else {**parts[0], "name": name}
@@ -364,8 +366,8 @@ class Identifiers(Task):
     def _gold_mentions(self, docs: Sequence[Doc]) -> dict[str, list[MentionIdentifiers]]:
         """Return the annotated names of each document with their gold identifiers, by document id.
 
-        All spans of ``entities`` count, whatever their label; the set is empty without gold
-        identifiers.
+        All spans of ``entities`` count, whatever their label. Gold identifiers are looked up by the
+        id of the span; the set is empty without any.
         """
         mentions = {}
         for doc in docs:
@@ -381,7 +383,8 @@ class Identifiers(Task):
     def _gold_of_names(self, doc: Doc) -> list[frozenset[str]] | None:
         """Return the gold identifiers of each name, in the order of ``find_names``.
 
-        An empty set for a name without any; None if the Doc has no gold standard.
+        Looked up by the id of the span (``span.id_``). An empty set for a name without any, as for
+        a span without an id; None if the Doc has no gold standard.
         """
         gold = gold_identifiers(doc)
         if gold is None:
@@ -474,6 +477,8 @@ def _make_row(
     scores: Sequence[float],
     probabilities: Sequence[float],
     lookup: GeneLookup,
+    *,
+    is_list: bool = False,
 ) -> dict[str, Any]:
     """Return the row of a name for ``doc._.textrank_identifiers``, given its candidates.
 
@@ -484,7 +489,8 @@ def _make_row(
     equal scores the first wins. A family that the name means (``_names_family``) takes the place of
     a gene below ``MIN_MEMBER_PROBABILITY``, and of "no gene" if it and its best rival together have
     at least ``MIN_FAMILY_PROBABILITY``; it gets the sum of both probabilities, at most
-    ``MAX_FAMILY_PROBABILITY``. Without such a family, the gene of ``_find_other_gene`` takes the
+    ``MAX_FAMILY_PROBABILITY``. A list of its members (ERK1/2, ``is_list``) is always the family.
+    Without such a family, the gene of ``_find_other_gene`` takes the
     place and probability of the best one. The probability of "no gene" is 1 minus the highest of a
     gene.
     """
@@ -500,7 +506,7 @@ def _make_row(
         together = probabilities[family] + max(
             (probabilities[i] for i in genes if i != family), default=0.0
         )
-        if (best == none and together >= MIN_FAMILY_PROBABILITY) or (
+        if (best == none and (is_list or together >= MIN_FAMILY_PROBABILITY)) or (
             best != none and probability < MIN_MEMBER_PROBABILITY
         ):
             best, probability = family, min(together, MAX_FAMILY_PROBABILITY)
@@ -948,8 +954,9 @@ def _decide_name(
     """Return the decision about the name with a number.
 
     ``queries`` are the candidate rows of each of its queries, the name first, then list items;
-    ``scores`` are those of all candidates. Of candidates with equal scores the first wins.
+    ``scores`` are those of all candidates. Of candidates that tie within rounding the first wins.
     ``top_identifier`` is that of the first query that has a candidate other than "no gene".
+    ``predicted`` has the best candidate of each query, except "no gene".
     """
     best_identifiers, predicted = [], []
     is_reachable = False

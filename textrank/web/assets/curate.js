@@ -60,10 +60,13 @@ function quality() {
   const missing = [[yes, "yes"], [no, "no"]].filter(([count]) => count).map(([count, word]) => `${count} more ${word}`).join(" and ");
   at("needed").textContent = missing ? `Quality is shown after ${missing}.` : "";
   at("figures").replaceChildren(...(missing ? [] : [figure("auc", "AUC", 1), figure("f", "F", 1), figure("calibration", "calibration error", -1)]));
-  const { questions, agreed, kappa } = state.agreement;
+  const { questions, agreed, share, kappa } = state.agreement;
+  const asked = state.overlap ? `If several people answer, ${percent(state.overlap)} % of the questions of each are second opinions.` : "Choose the questions “second opinion” to answer what somebody else has answered.";
   at("agreement").textContent = questions
-    ? `${agreed} of ${questions} questions with two answers agree${kappa === null ? "" : ` (kappa ${kappa.toFixed(2)})`}.`
-    : "No question has answers of two people yet. Choose the questions “second opinion” to answer what somebody else has answered.";
+    ? `${agreed} of ${questions} questions with two answers agree: ${percent(share)} %${kappa === null ? "" : `, Cohen's kappa ${kappa.toFixed(2)}`}.`
+    : `No question has answers of two people yet. ${asked}`;
+  at("contradictions").replaceChildren(...state.contradictions.map((row) => make("li", {}, make("b", {}, row.text), " ", ...row.answers.flatMap(({ who, value }) => [make("span", { class: "tag none" }, value), make("span", { class: "quiet" }, ` ${who} `)]), make("span", { class: "quiet" }, `· ${row.document}`))));
+  at("contradicting").hidden = !state.contradictions.length;
 }
 
 // Status, type, direction and identifiers go with the answer yes; the model's proposals are chosen.
@@ -121,7 +124,7 @@ function show() {
   at("because").textContent = "";
   attributes();
   quality();
-  at("guess").textContent = "";
+  at("guess").textContent = question?.is_second ? "Second opinion: somebody else has answered this question. The model has learnt that answer, so its own is not shown." : "";
   if (question?.probability) {
     const p = question.probability;
     const listed = question.choices.map((text, i) => `${text} ${p[i].toFixed(2)}`).join(", ");
@@ -131,9 +134,9 @@ function show() {
   buttons();
   at("advice").className = `advice ${state.advice.word.replace(" ", "-")}`;
   at("advice").replaceChildren(make("b", {}, { "go on": "Go on", slower: "Slower now", enough: "Enough" }[state.advice.word]), make("p", {}, state.advice.why), ...state.forecasts.map((f) => make("p", { class: "forecast" }, `The next ${f.ahead} answers: F ${signed(f.gain)} (${signed(f.gain_low)} to ${signed(f.gain_high)}), to about ${percent(f.value)}.`)));
-  const choice = question?.choices[question.favoured];
+  const choice = question?.is_second ? undefined : question?.choices[question.favoured];
   at("why").textContent = choice ? `Why the model thinks of ${choice}` : "Why the model thinks so";
-  at("keys").hidden = Boolean(choice);
+  at("keys").hidden = Boolean(question?.choices.length);
   reasons().catch((error) => at("reasons").replaceChildren(make("p", { class: "hint" }, error.message)));
   at("last").replaceChildren(...state.last.map((row) => make("li", {}, make("b", {}, row.text), " ", make("span", { class: "tag none" }, row.value), make("span", { class: "quiet" }, ` ${row.document} · ${row.who} · ${row.at.slice(11, 19)}`))));
   document.body.dataset.answered = state.answered;
@@ -144,6 +147,7 @@ async function reasons() {
   const question = state.question;
   const say = (text) => at("reasons").replaceChildren(make("p", { class: "hint" }, text));
   if (!question) return say("");
+  if (question.is_second) return say("Not shown for a second opinion.");
   if (!question.explains) return say("This model has no named features.");
   say("Asking the model …");
   const found = await ask("/api/reasons", { question: question.key });
