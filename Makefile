@@ -57,8 +57,9 @@ $(LOWEST)/.develops: $(LOWEST)/.runs
 	touch $@
 endif
 
-# From Python 3.12 on, coverage is measured at little cost.
-coverage: export COVERAGE_CORE ?= sysmon
+# From Python 3.12 on, coverage is measured at little cost. Older versions would warn on each start.
+CORE_OF_VERSION := import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")
+coverage: export COVERAGE_CORE ?= $(shell $(BIN)/python -c '$(CORE_OF_VERSION)')
 coverage: $(VENV)/.develops  ## line coverage, as text and in build/coverage
 	mkdir -p build/coverage-data
 	$(BIN)/python -m coverage erase

@@ -107,8 +107,8 @@ class NameCounts:
         """Count the names of texts; a recognised name without a tag means no single gene.
 
         ``genes`` maps proteins to genes. A name with several genes of a species is divided among
-        them, unless the text mentions exactly one of them under another name too. Official names
-        count as genes even where the tagger misses them.
+        them, unless the text mentions exactly one of them under another name too. An official
+        name without a tag is not counted at all.
         """
         seen: dict[tuple[str, str], float] = defaultdict(float)
         plain: Counter[str] = Counter()

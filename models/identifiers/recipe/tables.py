@@ -85,7 +85,7 @@ def _gene_rows(folder: Path) -> Iterator[dict[str, str]]:
 
 
 def _species(row: Mapping[str, str]) -> int:
-    """Return the species of a row; 0 for subspecies of human and mouse and related species."""
+    """Return the species of a row; 0 for a subspecies of human or mouse."""
     taxon = int(row["#tax_id"])
     if taxon in (63221, 741158, 10091, 10092, 57486, 179238, 35531, 116058, 80274, 39442):
         return 0
