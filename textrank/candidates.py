@@ -208,9 +208,11 @@ class PreferenceGraph:
         """Match the comparisons of candidates by their keys; None if all have None for them.
 
         Two candidates with the same key are one preference: the sign at the second says which one
-        was preferred, the magnitude is that of the first. A comparison whose other candidate is
-        missing is left out. Preferences are in the order of their second candidate. Queries are
-        those of the preferred candidates.
+        was preferred, the magnitude is that of the first. A key that comes a third time begins
+        another pair; a comparison whose other candidate is missing is left out. Preferences are in
+        the order of their second candidate. Queries are those of the preferred candidates, numbered
+        in order of appearance. Raises ValueError for a magnitude that is 0 or not finite, and if a
+        candidate would be compared with itself.
         """
         if all(candidate.comparisons is None for candidate in candidates):
             return None
@@ -358,8 +360,8 @@ class DocumentCandidates:
         """Find all candidates of the Docs of ``candidates`` with ``task.candidates``.
 
         Docs are in order of first appearance. Candidates are identified by Doc object, query, label
-        key and spans. Raises ValueError if the task does not find one of the given candidates in
-        its Doc.
+        key and spans; of several that agree in these the last counts. Raises ValueError if the task
+        does not find one of the given candidates in its Doc.
         """
         docs = {id(c.doc): c.doc for c in candidates}
         all_candidates = [c for doc in docs.values() for c in task.candidates(doc)]

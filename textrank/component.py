@@ -108,9 +108,11 @@ class TaskComponent:
     ) -> None:
         """Train on the reference Docs of examples, with gold annotation as readers store it.
 
-        Replaces an earlier model. Without real examples (``spacy assemble``) a loaded model is
-        kept. ``nlp`` is not used. Raises ValueError if the Docs have nothing to learn from, see
-        ``Pipeline.fit``.
+        Replaces an earlier model. The Docs are kept for ``update``, in place of those of earlier
+        training; of several with the same id and text only the last counts. If spaCy gives its
+        dummy example ("x y z", ``spacy assemble``), a loaded model is kept; without a model it is
+        trained on, which raises ValueError. ``nlp`` is not used. Raises ValueError if the Docs have
+        nothing to learn from, see ``Pipeline.fit``.
         """
         docs = [example.reference for example in get_examples()]
         if self.model is not None and _are_dummy_examples(docs):
@@ -217,9 +219,10 @@ def score_task(component: TaskComponent, examples: Iterable[Example]) -> dict[st
 
     Names are those of the reference, so this measures the model alone; ``textrank evaluate --names
     recognised`` includes the recogniser. Keys are ``textrank_<task>_<metric>``, for example
-    ``textrank_ppi_f``. Empty if the references have no gold annotation of the task: it is in
-    ``doc.user_data``, so write the DocBin with ``textrank convert`` or ``store_user_data=True``.
-    Raises ValueError if the component has no model.
+    ``textrank_ppi_f``. References without candidates, or with one that has no gold label, are left
+    out. Empty if none remains: gold annotation is in ``doc.user_data``, so write the DocBin with
+    ``textrank convert`` or ``store_user_data=True``. Raises ValueError if the component has no
+    model.
     """
     from textrank.evaluation import evaluate  # slow to import
 
@@ -274,9 +277,10 @@ def _build_component(
     """Build a component with a shipped model or one of a folder; without a model if it is None.
 
     ``pipeline`` names the shipped pipeline to train with; ``scorer`` is that of ``TaskComponent``.
-    A model that is not shipped and has the name of the pipeline counts as None: it is the default
-    of a task without a shipped model. ``nlp`` is not used; spaCy passes it. Raises ValueError if
-    the model is unknown, or of another task than the pipeline.
+    An empty ``model`` counts as None, and so does one that is neither shipped nor a path and has
+    the name of the pipeline: it is the default of a task without a shipped model. ``nlp`` is not
+    used; spaCy passes it. Raises ValueError if the model is unknown, or of another task than the
+    pipeline.
     """
     if not model:
         return TaskComponent(name, pipeline, None, scorer)

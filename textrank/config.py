@@ -360,7 +360,7 @@ def resolve_section(
     expand
         Returns the whole config of a built object. With it, overrides whose second part the section
         does not have are applied to the expanded object: a file may name a function that builds the
-        whole pipeline.
+        whole pipeline. None applies all overrides to the file.
 
     Raises
     ------
@@ -536,10 +536,10 @@ def parse_setting(text: str) -> tuple[str, Any]:
 def with_task_settings(model: Model, settings: Sequence[str]) -> Model:
     """Return the model with changed settings of its task, and the threshold that follows.
 
-    ``settings`` are like ``"task.precision=0.9"``; empty returns the same model. The threshold is
-    chosen again on the held-out scores of training; the given model is not changed. Raises
-    ValueError for an unknown setting, a value that does not fit, and a setting of
-    ``Task.fixed_settings``.
+    ``settings`` are like ``"task.precision=0.9"``; of a repeated one the last counts, and empty
+    returns the same model. The task chooses its threshold again on the held-out scores of training
+    (``Task.operating_point``); the given model is not changed. Raises ValueError for an unknown
+    setting, a value that does not fit, and a setting of ``Task.fixed_settings``.
     """
     if not settings:
         return model

@@ -131,7 +131,8 @@ class KernelMachine(BaseEstimator):
     def _training_data(self, X: Any) -> tuple[Any, bool]:
         """Return the training data and whether it is a Gram matrix (n, n), else features (n, d).
 
-        Only the linear kernel gives features, so that a model has feature weights.
+        Only ``kernel="linear"`` gives features, so that a model has feature weights; a ``Kernel``
+        object never does. Raises ValueError if the values are not a Gram matrix.
         """
         if self.kernel == "precomputed":
             return check_gram(X), True
@@ -267,7 +268,9 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         ``y`` is (n,) or (n, outputs); alpha has the smallest held-out squared error, for each
         output on its own, of equals the largest. ``groups`` has the group of each row, as number or
         name; a group is held out together. None holds out each row with its copies.
-        ``sample_weight`` (n,) are factors of the squared errors; None: all 1.
+        ``sample_weight`` (n,) are factors of the squared errors, held-out ones too; None: all 1.
+        Sets ``alpha_``, ``heldout_`` and the coefficients. Raises ValueError for alphas, weights or
+        groups that do not fit, and for a Gram matrix that is not one.
         """
         alphas = self._check_alphas()
         X, y = self._validate(X, y, multi_output=True, y_numeric=True)
@@ -353,11 +356,13 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> RLSClassifier:
         """Fit the model and choose alpha by ``select``, of equals the largest; returns self.
 
-        ``y`` has the class of each row, of any type. ``groups`` has the group of each row, as
-        number or name; a group is held out together. None holds out each row with its copies.
-        ``sample_weight`` (n,) are factors of the squared errors; None: all 1. Sets ``classes_``,
-        ``code_``, ``alpha_``, ``heldout_`` (alphas, n, bits; without the last axis for one bit),
-        ``temperature_`` and ``intercept_``. Raises ValueError for fewer than two classes.
+        ``y`` has the class of each row, a number or a name. ``groups`` has the group of each row,
+        as number or name; a group is held out together. None holds out each row with its copies.
+        ``sample_weight`` (n,) are factors of the squared errors, times those of ``class_weight``;
+        None: all 1. Sets ``classes_``, ``code_``, ``alpha_``, ``heldout_`` (alphas, n, bits;
+        without the last axis for one bit), ``temperature_``, ``intercept_`` and the coefficients.
+        Raises ValueError for fewer than two classes, for continuous numbers as classes, and for
+        settings that do not fit together.
         """
         alphas = self._check_alphas()
         X, y = self._validate(X, y)
@@ -592,8 +597,9 @@ class _Ranker(KernelMachine):
 
         Pairs are the rows of ``preferences`` (better, worse[, magnitude]), or those with different
         labels ``y``, averaged over queries. ``queries`` has the query of each sample; None: all are
-        one query. Queries without different labels are left out. Raises ValueError if there are no
-        pairs, or both labels and preferences are given.
+        one query. Queries without different labels are left out. Scores equal up to round-off are
+        tied; magnitudes do not count. Raises ValueError if there are no pairs, or preferences are
+        given together with labels or queries.
         """
         scores = merge_ties(self.predict(X))
         if preferences is not None:
@@ -613,9 +619,11 @@ class _Ranker(KernelMachine):
     def _targets(self, X: Any, y: Any, queries: Any, groups: Any, preferences: Any) -> Targets:
         """Return the targets of ``fit`` for validated samples; ``y`` is (n,) or (n, outputs).
 
-        Groups are those given; by default whole queries or, without queries, single samples, for
-        preferences together with their copies. Queries None is one query. With preferences the
-        labels are 0. Raises ValueError for fewer than two samples.
+        Groups are those given; by default, with preferences, single samples together with their
+        copies, even if queries are given; otherwise whole queries or, without queries, single
+        samples. Queries None is one query. With preferences the labels are 0. Raises ValueError for
+        fewer than two samples, for another number of groups or queries than samples, and for
+        preferences that ``_parse_preferences`` refuses.
         """
         n = count_rows(X)
         if n < 2:
@@ -636,7 +644,7 @@ class _Ranker(KernelMachine):
     def _check_targets(self, y: Any, queries: Any, preferences: Any) -> None:
         """Raise ValueError unless either labels, maybe with queries, or preferences are given.
 
-        Their content is not checked.
+        Each is missing if it is None. Their content is not checked.
         """
         if preferences is not None and (y is not None or queries is not None):
             raise ValueError("give either preferences or labels (y, queries), not both")
@@ -708,9 +716,10 @@ class RankRLS(_Ranker):
         ``y`` is (n,) or (n, outputs); alpha is chosen for each output by held-out disagreement, of
         equals the largest. ``queries`` has the query of each row, with labels only; None ranks all
         rows together. ``groups`` has the group of each row; groups are held out together and must
-        hold whole queries; None: queries, else single rows. ``preferences`` are rows (better,
-        worse[, magnitude]). Sets ``alpha_`` and ``heldout_``, with an axis of outputs if ``y`` has
-        one. Raises ValueError if both labels and preferences, or neither, are given.
+        hold whole queries; None: queries, else single rows (with their copies for preferences).
+        ``preferences`` are rows (better, worse[, magnitude]). Sets ``alpha_``, ``heldout_`` (both
+        with an axis of outputs if ``y`` has one) and the coefficients. Raises ValueError if
+        preferences are given with labels or queries, or neither labels nor preferences are.
         """
         self._check_targets(y, queries, preferences)
         learner = rankrls.RankRLS(
@@ -793,8 +802,8 @@ class RankSVM(_Ranker):
         Alpha is chosen by held-out disagreement, of equals the largest. ``queries`` has the query
         of each row; None ranks all rows together, and folds are then of single rows (of rows with
         their copies for preferences). ``groups`` has the group of each row, to be kept in one fold.
-        Sets ``alpha_``, ``heldout_`` and the model. Raises ValueError if both labels and
-        preferences, or neither, are given.
+        Sets ``alpha_``, ``heldout_`` and the model. Raises ValueError if preferences are given with
+        labels or queries, or neither labels nor preferences are, and if all rows are in one group.
         """
         self._check_targets(y, queries, preferences)
         alphas = self._check_alphas()

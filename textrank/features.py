@@ -681,7 +681,7 @@ class GramAlternatives:
     def __post_init__(self) -> None:
         """Raise ValueError unless there is one matrix per setting, all of the same shape.
 
-        Features need only have as many rows as the others.
+        There must be at least one. Features need only have as many rows as the others.
         """
         shapes = {K.shape for K in self.grams if not isinstance(K, Features)}
         lengths = {len(K) for K in self.grams}

@@ -511,7 +511,8 @@ class Contexts(Sequence["Contexts"]):
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Contexts:
         """Build the contexts that ``to_arrays`` wrote.
 
-        Raises ValueError if their lengths do not agree; indices are not checked.
+        Raises ValueError if their lengths do not agree, KeyError if an array is missing; indices
+        are not checked.
         """
         return cls(
             FeatureNames.from_arrays(_strip_prefix("vocabulary", arrays)).vocabulary,

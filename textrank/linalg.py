@@ -394,7 +394,8 @@ class Spectrum:
     def weights(self, Y: Matrix, alphas: Vector) -> Matrix:  # (n, p) -> (a, d, p)
         """Return ``V s / (s^2 + alpha) Q' Y``, (a, d, p): feature weights at every alpha.
 
-        Raises ValueError if a Gram matrix was decomposed.
+        ``s`` are the singular values, roots of ``w``, and ``V`` the right singular vectors. Raises
+        ValueError if a Gram matrix was decomposed.
         """
         if self.V is None:
             raise ValueError("a Gram matrix has no features: decompose the features instead")

@@ -233,8 +233,9 @@ class QueryMean:
 def auc(y: ArrayLike, scores: ArrayLike) -> float | None:
     """Return the share of (positive, negative) pairs in the right order, ties ½.
 
-    None with one class only. Raises ValueError unless labels and scores are finite and of equal
-    length. The Wilcoxon-Mann-Whitney statistic from sorted scores, O(n log n).
+    A label is positive where it is above 0; scores equal up to round-off are tied. None with one
+    class only. Raises ValueError unless labels and scores are finite and of equal length. The
+    Wilcoxon-Mann-Whitney statistic from sorted scores, O(n log n).
 
     >>> auc([1, 1, -1, -1], [3.0, 1.0, 1.0, 0.0])
     0.875
@@ -286,11 +287,12 @@ def precision_recall_f(y: ArrayLike, decisions: ArrayLike, unreachable: int = 0)
 def best_threshold(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> float | None:
     """Return the threshold of maximal F, midway between neighbouring scores.
 
-    A score at or above it means yes. ``unreachable`` gold positives had no candidate and count as
-    missed. None without a positive. Of several with the same F, the highest is returned, which
-    decides yes least often. If deciding yes for all is best, it lies below the lowest score by the
-    tolerance of ties. F is optimistic on the data that the threshold was chosen on: choose on
-    training data. Raises ValueError unless labels and scores are finite and of equal length.
+    A label is positive where it is above 0, and a score at or above the threshold means yes; tied
+    scores are not separated. ``unreachable`` gold positives had no candidate and count as missed.
+    None without a positive. Of several with the same F, the highest is returned, which decides yes
+    least often. If deciding yes for all is best, it lies below the lowest score by the tolerance of
+    ties. F is optimistic on the data that the threshold was chosen on: choose on training data.
+    Raises ValueError unless labels and scores are finite and of equal length.
 
     >>> best_threshold([1, 1, -1, -1], [0.9, 0.5, 0.3, 0.1])
     0.4
@@ -350,9 +352,10 @@ def recall_at_precision(
 ) -> float | None:
     """Return the highest recall of any threshold whose precision is at least ``precision``.
 
-    0 if no threshold reaches it (to 1e-9 of ``precision``), None without a gold positive.
-    ``unreachable`` gold positives had no candidate and count as missed, also if there are no
-    candidates at all. Raises ValueError unless labels and scores are finite and of equal length.
+    A label is positive where it is above 0; tied scores are decided together. 0 if no threshold
+    reaches it (to 1e-9 of ``precision``), None without a gold positive. ``unreachable`` gold
+    positives had no candidate and count as missed, also if there are no candidates at all. Raises
+    ValueError unless labels and scores are finite and of equal length.
 
     >>> recall_at_precision([1, -1, 1], [0.9, 0.5, 0.3], 0.9)
     0.5
@@ -371,8 +374,9 @@ def recall_at_precision(
 def average_precision(y: ArrayLike, scores: ArrayLike) -> float | None:
     """Return the precision at each threshold, weighted by the recall gained there.
 
-    None without a positive. Candidates with equal scores are decided together, so that their order
-    has no influence. Raises ValueError unless labels and scores are finite and of equal length.
+    A label is positive where it is above 0; None without a positive. Candidates with tied scores
+    are decided together, so that their order has no influence. Raises ValueError unless labels and
+    scores are finite and of equal length.
 
     >>> round(average_precision([1, -1, 1], [0.9, 0.5, 0.3]), 3)
     0.833
@@ -433,9 +437,10 @@ def kendall_tau_b(y: ArrayLike, scores: ArrayLike) -> float | None:
 def disagreement(y: ArrayLike, scores: ArrayLike) -> float | None:
     """Return the share of pairs with different labels whose scores are in the wrong order, ties ½.
 
-    None without such a pair. With two classes it is ``1 - auc``. O(n log n): the surplus of right
-    over wrong pairs is the numerator of Kendall's tau. Raises ValueError unless labels and scores
-    are finite and of equal length.
+    Labels differ unless exactly equal; scores equal up to round-off are tied. None without such a
+    pair. With two classes it is ``1 - auc``. O(n log n): the surplus of right over wrong pairs is
+    the numerator of Kendall's tau. Raises ValueError unless labels and scores are finite and of
+    equal length.
 
     >>> round(disagreement([1, 2, 3], [0.1, 0.3, 0.2]), 3)
     0.333
@@ -454,7 +459,7 @@ def ndcg(
     """Return the discounted cumulative gain of the ranking, divided by that of the best ranking.
 
     The gain of a candidate is its label ``y`` ("linear") or ``2**y - 1`` ("exponential"), its
-    discount ``1 / log2(1 + rank)``, over the first ``k`` ranks (None: all). Candidates with equal
+    discount ``1 / log2(1 + rank)``, over the first ``k`` ranks (None: all). Candidates with tied
     scores share the mean of their discounts. None if all gains are 0. Raises ValueError for a
     negative label, an unknown gain, ``k`` below 1, and unless labels and scores are finite and of
     equal length.
@@ -516,7 +521,8 @@ def average_over_queries(
 def mean_average_precision(y: ArrayLike, scores: ArrayLike, queries: Queries) -> QueryMean:
     """Return average precision per query, averaged (MAP).
 
-    Queries without a positive are left out of the mean and counted as undefined.
+    A label is positive where it is above 0. Queries without a positive are left out of the mean and
+    counted as undefined.
 
     >>> mean_average_precision([1, -1, -1, 1], [0.9, 0.1, 0.8, 0.2], ["a", "a", "b", "b"]).mean
     0.75
@@ -534,13 +540,13 @@ def classification_metrics(
 ) -> dict[str, float | None]:
     """Return the metrics of one test fold, with F under up to three thresholds.
 
-    Keys: auc, f, precision, recall, accuracy, average_precision, f_best, f_rate. ``threshold`` was
-    chosen on training data; None leaves its metrics (f, precision, recall, accuracy) undefined.
-    ``unreachable`` gold positives had no candidate and count as missed. ``f_best`` takes the best
-    threshold of the fold itself and is optimistic. ``f_rate`` decides yes for the share ``rate``,
-    by default the share of positives among the fold's candidates, which a user may know without
-    knowing the answers. Values that are undefined are None. Raises ValueError unless labels and
-    scores are finite and of equal length.
+    Keys: auc, f, precision, recall, accuracy, average_precision, f_best, f_rate. A label is
+    positive where it is above 0. ``threshold`` was chosen on training data; None leaves its metrics
+    (f, precision, recall, accuracy) undefined. ``unreachable`` gold positives had no candidate and
+    count as missed. ``f_best`` takes the best threshold of the fold itself and is optimistic.
+    ``f_rate`` decides yes for the share ``rate``, by default the share of positives among the
+    fold's candidates, which a user may know without knowing the answers. Values that are undefined
+    are None. Raises ValueError unless labels and scores are finite and of equal length.
 
     >>> classification_metrics([1, 1, -1], [0.9, 0.2, 0.4], 0.3)["f"]
     0.5
@@ -566,7 +572,8 @@ def ranking_metrics(y: ArrayLike, scores: ArrayLike, queries: Queries) -> dict[s
     """Return Kendall's tau_b, disagreement and NDCG, each averaged over queries.
 
     Keys: tau, disagreement, ndcg, ndcg@10. NDCG takes the labels as gains, so its two keys are left
-    out if a label is negative. A value is None if no query defines the metric.
+    out if a label is negative. A value is None if no query defines the metric. Raises ValueError if
+    lengths differ or a label or score is not finite.
 
     >>> ranking_metrics([1, 2], [0.1, 0.2], ["a", "a"])["tau"]
     1.0
@@ -774,9 +781,9 @@ class CalibrationBin:
 def roc_curve(y: ArrayLike, scores: ArrayLike) -> Curve | None:
     """Return true-positive rate (y) over false-positive rate (x); None with one class only.
 
-    The points go from (0, 0) to (1, 1), one per group of tied scores after the first.
-    Equal scores make one slanted step, so that the area below is the AUC with ties ½. Raises
-    ValueError if lengths differ.
+    The points go from (0, 0) to (1, 1), one per group of tied scores after the first. A label is
+    positive where it is above 0. Tied scores make one slanted step, so that the area below is the
+    AUC with ties ½. Raises ValueError if lengths differ.
     """
     hit, answered, positives = _roc_steps(y, scores)
     total = int(answered[-1])
@@ -805,9 +812,10 @@ def mean_roc(
 def precision_recall_curve(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> Curve | None:
     """Return precision (y) over recall (x) at every threshold, from the highest down.
 
-    There is one point per group of tied scores; the conventional point at recall 0 is not added.
-    None without a positive among the candidates. ``unreachable`` gold positives had no candidate
-    and only lower the recall. Raises ValueError if lengths differ.
+    There is one point per group of tied scores; the conventional point at recall 0 is not added. A
+    label is positive where it is above 0; None without a positive among the candidates.
+    ``unreachable`` gold positives had no candidate and only lower the recall. Raises ValueError if
+    lengths differ.
     """
     hit, answered, positives = _roc_steps(y, scores)
     if not positives:
@@ -818,10 +826,11 @@ def precision_recall_curve(y: ArrayLike, scores: ArrayLike, unreachable: int = 0
 def score_calibration(y: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[CalibrationBin]:
     """Return how often candidates are positive, in bins of equally many candidates by score.
 
-    Bins are in ascending order of score. Equal scores stay in one bin, so there may be fewer bins;
-    none without candidates. Ties are merged (``merge_ties``) before scores are averaged. The edges
-    are quantiles of the scores, and a score on an edge belongs to the higher bin, the highest score
-    to the last. The interval is Wilson's. Raises ValueError for ``bins`` below 1.
+    A label is positive where it is above 0. Bins are in ascending order of score. Tied scores stay
+    in one bin, so there may be fewer bins; none without candidates. Ties are merged
+    (``merge_ties``) before scores are averaged. The edges are quantiles of the scores, and a score
+    on an edge belongs to the higher bin, the highest score to the last. The interval is Wilson's.
+    Raises ValueError for ``bins`` below 1.
     """
     if bins < 1:
         raise ValueError(f"bins must be at least 1, got {bins}")
@@ -842,9 +851,10 @@ def score_calibration(y: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[C
 def reliability(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> list[CalibrationBin]:
     """Return how often candidates are positive, in bins of equal width by probability.
 
-    Bins are in ascending order; ``CalibrationBin.score`` is the mean probability. Empty bins are
-    left out; a probability on an edge belongs to the higher bin, 1 to the last. The interval is
-    Wilson's. ``probabilities`` must lie in 0 ... 1 and ``bins`` be at least 1; neither is checked.
+    A label is positive where it is above 0. Bins are in ascending order; ``CalibrationBin.score``
+    is the mean probability. Empty bins are left out; a probability on an edge belongs to the higher
+    bin, 1 to the last. The interval is Wilson's. ``probabilities`` must lie in 0 ... 1 and ``bins``
+    be at least 1; neither is checked.
     """
     labels, p = np.asarray(y, dtype=np.float64), np.asarray(probabilities, dtype=np.float64)
     bin_index = np.minimum((p * bins).astype(np.intp), bins - 1)
@@ -886,8 +896,8 @@ def chance_calibration_error(probabilities: ArrayLike, *, times: int = 100, seed
 def _roc_steps(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector, int]:
     """Return positives and candidates at or above each threshold, and the number of positives.
 
-    Both arrays go from 0 (above all scores) to all, one entry per group of tied scores after the
-    first. Raises ValueError if lengths differ.
+    A label is positive where it is above 0. Both arrays go from 0 (above all scores) to all, one
+    entry per group of tied scores after the first. Raises ValueError if lengths differ.
     """
     labels, values = np.asarray(y, dtype=np.float64), np.asarray(scores, dtype=np.float64)
     if labels.shape != values.shape:

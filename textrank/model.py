@@ -141,9 +141,10 @@ class Model:
     def score(self, candidates: Sequence[Candidate]) -> Vector:
         """Return one score per candidate, shape ``(len(candidates),)``; higher means yes.
 
-        Scores are in the order of ``candidates``; labels are not used.
-        If the model has a second stage, the other candidates of the same documents are taken into
-        account, whether or not they are among ``candidates``.
+        Scores are in the order of ``candidates``; labels are not used. If the model has a second
+        stage, the other candidates of the same documents are taken into account, whether or not
+        they are among ``candidates``; then ValueError is raised for one that the task does not find
+        in its Doc.
         """
         if not candidates:
             return np.empty(0)
@@ -311,7 +312,9 @@ class Model:
             Called with a Doc and its error; the Doc is then left out. None raises the error, with a
             note that names the document.
         observe
-            Called with every annotated Doc and its scored candidates.
+            Called with every annotated Doc and its scored candidates, before the Doc is yielded.
+            An error that it raises counts as one of the Doc; then the Docs of the batch are
+            annotated and observed again, one by one.
         """
         for batch in batch_docs(docs, batch_size):
             try:
@@ -323,8 +326,9 @@ class Model:
         """Annotate Docs in place as one batch and yield them in order.
 
         The candidates of all are scored together before the first Doc is yielded. Each Doc gets its
-        answers, and reasons if the model has named features and the task adds them. ``observe`` is
-        called with each annotated Doc and its scored candidates, before it is yielded.
+        answers, also one without candidates, and reasons if it has candidates, the model has named
+        features and the task adds them. ``observe`` is called with each annotated Doc and its
+        scored candidates, before it is yielded.
         """
         task = self.pipeline.task
         candidates = task.find_candidates(docs)
@@ -974,7 +978,7 @@ def _read_calibration(
     """Return the stored calibration; None if the model was stored as not calibrated.
 
     Old models without an entry are calibrated on their held-out scores. Raises ValueError for a
-    calibration with the term ``whole``, which is no longer supported.
+    calibration whose term ``whole`` is not 0: it is no longer supported.
     """
     if "calibration" not in meta:
         return fit_calibration(heldout, labels)

@@ -223,7 +223,7 @@ def draw_parse_windows(candidate: Candidate, *, window: int = 1, centre: int = 2
 
     Locality kernels compare such windows: ``centre`` is the index of the symbol in the middle, the
     same in every sequence, ``window`` the number of symbols on each side. The Doc needs links in
-    ``user_data["dependencies"]``, as (left, right, label).
+    ``user_data["dependencies"]``, as (left, right, label). Raises ImportError without Matplotlib.
     """
     plt = import_pyplot()
     views = ParseSequences()([candidate])
@@ -300,7 +300,7 @@ def transform_context(
     ``X`` is the word-position matrix, summed if there are several contexts: rows are
     ``context.vocabulary``, columns the positions -span ... -1, 1 ... span. ``P̂ = R R'`` is the
     similarity of positions, ``Ŵ = B B'`` that of words; None for ``positions`` or ``words`` leaves
-    that side unchanged.
+    that side unchanged. Words farther than ``span`` are dropped; none may have position 0.
     """
     offsets = np.array([p for p in range(-span, span + 1) if p])
     X = context.matrix(span).toarray()
@@ -323,7 +323,8 @@ def draw_transformed_context(
 
     ``span`` is the number of positions on each side. ``positions`` and ``words`` are
     transformations by the title of their panel; None for ``words`` shows character n-grams. Panels
-    are in rows of three: the matrix as it is, positions, words, and the weights.
+    are in rows of three: the matrix as it is, positions, words, and the weights. Raises ImportError
+    without Matplotlib.
     """
     plt = import_pyplot()
     panels = {"word-position matrix": transform_context(context, span)}

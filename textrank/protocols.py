@@ -487,7 +487,8 @@ class Task(Protocol):
         """Return the score from which the answer is yes, chosen on held-out training scores.
 
         ``y`` are the labels and ``heldout`` the scores of the n training candidates, both ``(n,)``.
-        None means that there is no such score. The default has the best F1.
+        None means that there is no such score. The default has the best F1; it is None if no label
+        is above 0.
         """
         from textrank.metrics import best_threshold
 

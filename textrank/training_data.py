@@ -133,8 +133,8 @@ class TrainingData:
     def to_targets(self) -> Targets:
         """Return the targets of all candidates; documents that share text are one group.
 
-        Groups and queries are numbered from 0. Heads are left out, all of them, unless each has
-        positive and negative labels, as in training.
+        Groups and queries are numbered from 0; there are no context and no weights. Heads are left
+        out, all of them, unless each has positive and negative labels, as in training.
         """
         heads = self.head_labels
         if heads is not None and not ((heads > 0).any(axis=0) & (heads < 0).any(axis=0)).all():

@@ -195,7 +195,8 @@ def progress_line(progress: Progress) -> str:
     """Format the progress of a run as one line: parts, documents, speed, errors, remaining time.
 
     The remaining time (hours:minutes:seconds) is the number of remaining parts times the mean
-    duration of the parts that this run has finished.
+    duration of the parts that this run has finished, rounded down. Before the first is finished,
+    the time since the start counts as the duration of one.
 
     >>> progress_line(Progress(3, 4, 2000, 400000, 1, 40.0, 3))
     '3 of 4 parts, 2,000 documents, 10,000 words/s, 1 errors, 1 parts left, about 0:00:13'

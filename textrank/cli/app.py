@@ -238,9 +238,9 @@ def with_common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Return a command with the options ``--code``, ``--max-bytes`` and ``--skip-bad`` added.
 
     The file of ``--code`` is imported before the command runs. The other two are passed to it as
-    ``options=CommonOptions(...)`` if it has a parameter ``options``. The signature of the returned
-    function, which typer reads, has the new options in place of ``options``. The given function is
-    not changed.
+    ``options=CommonOptions(...)`` if it has a parameter ``options``; a size that cannot be read is
+    refused (ValueError) in any case. The signature of the returned function, which typer reads, has
+    the new options in place of ``options``. The given function is not changed.
     """
     own_parameters = inspect.signature(command).parameters
 
@@ -346,10 +346,11 @@ def read_texts(
 ) -> Iterator[Doc]:
     """Iterate over the documents of files and of standard input (``-``), analysed by ``nlp``.
 
-    Documents come in the order of ``texts``; standard input is one document with the id "stdin". A
-    folder that is not itself a corpus is replaced by its files (``_expand_folders``), as with
-    ``apply --out``. ``on_batch_end`` is passed to the readers (``FileReader.read``). Raises
-    ValueError, when it is reached, if an input cannot be read or is too long.
+    Documents come in the order of ``texts``; standard input is one document with the id "stdin",
+    whose errors are raised also with ``options.skip_bad``. A folder that is not itself a corpus is
+    replaced by its files (``_expand_folders``), as with ``apply --out``. ``on_batch_end`` is passed
+    to the readers (``FileReader.read``). Raises ValueError, when it is reached, if an input cannot
+    be read or is too long.
     """
     from textrank.formats.base import build_docs
     from textrank.formats.base import read_corpus as read_corpus_docs

@@ -142,6 +142,15 @@ def apply_command(
 
     For a choice among classes or a ranking, --answer-sets gives all answers that are possible:
     textrank apply gene_protein abstract.bioc.xml --answer-sets 0.9
+
+    \f
+    --precision, --recall and --relation become settings of the task. Articles of PubMed are
+    fetched into a temporary folder. With --out (``apply_to_folder``), the exit code is
+    ``EXIT_SOME_FAILED`` if a document failed; --diff prints corrections instead (``iter_diffs``).
+    The guarantee is reported on standard error after the last row. Raises ValueError for options
+    without effect (also --confidence without --max-error, --json without a guarantee,
+    --max-articles without --query), files together with --pmid or --query, no or missing input,
+    both guarantees at once, and --table for a task without that export.
     """
     import json
     from dataclasses import replace

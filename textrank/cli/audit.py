@@ -79,6 +79,11 @@ def audit_command(
 
     With --answers, the answers of another system are audited: the first argument is a model of
     ours that helps, the second a few of the documents with correct annotation.
+
+    \f
+    The review is served until the process is stopped; then its log is closed. Raises ValueError for
+    options without effect: --set, --review and ``REVIEW_OPTIONS`` with --answers, --label without
+    it, ``REVIEW_OPTIONS`` without --review, and --top with it.
     """
     from textrank.reports.table import answers_table, audit_table
 

@@ -251,7 +251,8 @@ def score_files(
     Systems are named after their corpora, or by the given paths if those names are not unique.
     ``labels`` are the entity labels to compare; empty compares all. ``seed`` is that of the
     bootstrap over documents. Raises ValueError if a file of answers is given twice, documents of a
-    file share an id, or an answered text differs from the gold text.
+    file share an id, a file has no document of the gold ones, or an answered text differs from the
+    gold text.
     """
     import spacy
 

@@ -61,6 +61,11 @@ def curate_command(
     """Annotate texts in a browser; the model is retrained after every answer.
 
     For rankings, a question asks for the best candidate, such as the best parse of a sentence.
+
+    \f
+    Serves until the process is stopped, and then closes the file of answers. Raises ValueError for
+    --fresh with --train or with a pipeline, --overlap outside 0 to ``MAX_OVERLAP`` or with a
+    ranking, a missing extra ``web``, and as ``_make_curation`` does.
     """
     if train is not None:
         refuse_ignored(

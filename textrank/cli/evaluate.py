@@ -64,7 +64,16 @@ def evaluate_command(
     ] = False,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
-    """Evaluate a model on an annotated corpus."""
+    """Evaluate a model on an annotated corpus.
+
+    \f
+    Given names: prints and writes the report of ``evaluate_model`` (``show_report``); its notes are
+    warnings on standard error if the model was trained on some of the documents. Recognised names:
+    the report of ``evaluate_raw_identifiers`` for a model of identifiers, else the tables of
+    ``evaluate_names``. Raises ValueError for other ``names``, --report with recognised names, and
+    options without effect: --given-sentences with given names, and it and --positives with
+    recognised names for a model of identifiers.
+    """
     if names == NAME_SOURCES[0]:
         recognised = "use --names recognised"
         refuse_ignored(context, ("sentences",), "without --names recognised", recognised)

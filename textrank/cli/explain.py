@@ -58,6 +58,11 @@ def explain_command(
     """Show which features led to each score, for the positive answers in texts.
 
     With --all also for negative answers. --json always holds every candidate.
+
+    \f
+    The page has only the answers that are printed; the number of the others is told on standard
+    error. With --influence the rows of ``explain_influence`` are printed and written instead, for
+    all candidates, and --top, --all and --relation are refused (ValueError).
     """
     import json
 
@@ -104,9 +109,11 @@ def explain_model(
 ) -> Iterator[ExplainedDecision]:
     """Iterate over the candidates of texts, each with the contributions to its score.
 
-    All candidates are included, also negative ones, in the order of the texts. Arguments are as in
-    ``apply_model``. Raises ValueError, at the first request, if the kernel of the model cannot
-    split its scores into contributions.
+    All candidates are included, also negative ones, in the order of the texts; decisions have
+    dependency paths. ``row`` is what the task says about the candidate, {} for a task without a row
+    per candidate (``Task.row_per_candidate``). Arguments are as in ``apply_model``. Raises
+    ValueError, at the first request, if the kernel of the model cannot split its scores into
+    contributions.
     """
     import numpy as np
 

@@ -45,6 +45,8 @@ def convert_corpus(
 ) -> int:
     """Write a corpus in another format and return the number of documents.
 
+    The target is checked before anything is read; documents are read and written one by one.
+
     Parameters
     ----------
     corpus
@@ -115,6 +117,12 @@ def download_command(
     Call it again after an interruption: finished files are skipped and a partial one is resumed.
     Articles by --pmid or --query come from NCBI's E-utilities; NCBI asks for the environment
     variables NCBI_EMAIL and NCBI_API_KEY.
+
+    \f
+    Raises ValueError if ``what`` is not "pubmed", ``part`` is not one of ``PARTS``, or an option
+    was given that has no effect: --part, --files, --verify and --url with --pmid or --query,
+    --max-articles without --query. ``json_`` gets the counts that are printed, and for articles
+    the numbers that PubMed lacks and the files.
     """
     from textrank.io.remote import PUBMED_FOLDERS, PUBMED_URL, download_pubmed
 
@@ -160,8 +168,9 @@ def fetch_pubmed_articles(
 
     ``pmid`` lists PubMed numbers or names a file with them (``io.remote.read_pmids``);
     ``max_articles`` limits a query only. ``context`` tells which options were given. Articles that
-    PubMed does not have are named in a warning on standard error. Raises ValueError if both
-    ``pmid`` and ``query`` are given, if no article is found, or if NCBI cannot be reached.
+    PubMed does not have are named in a warning on standard error, the first ten of them. Raises
+    ValueError if both ``pmid`` and ``query`` are given, ``--max-articles`` is given with ``pmid``,
+    all numbers are unknown to PubMed, or NCBI cannot be reached.
     """
     from textrank.io.remote import EUtilities, fetch_articles, read_pmids
 

@@ -55,7 +55,8 @@ def collect_info(name: str | None = None) -> dict[str, dict[str, str]]:
 
     The result is ``{title: {key: text}}``, where the title is the heading of a section. ``name`` is
     a registered name, which is looked up first, or the name of a shipped pipeline or model; None
-    lists all. Raises ValueError, with similar names, if there is no such name.
+    lists all. Raises ValueError if there is no such name, with similar registered ones, or all of
+    them if none is similar.
     """
     from textrank.config import model_names, package_versions, pipeline_names, registered_classes
     from textrank.formats.detection import READERS, WRITERS

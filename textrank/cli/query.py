@@ -53,7 +53,14 @@ def query_command(
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,
     csv_: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
 ) -> None:
-    """Search a result: partners, evidence, strongest statements, networks."""
+    """Search a result: partners, evidence, strongest statements, networks.
+
+    \f
+    A question in SQL (``_is_sql``) is executed, any other is answered by ``answer_question`` with
+    the filters. An answer without rows prints no table, unless it is of SQL; its note goes to
+    standard error. Raises ValueError for filters with SQL, --csv with --json, an unknown type or
+    year, and a folder or question that cannot be read.
+    """
     from textrank.results import store
     from textrank.results.questions import Answer, answer_question
     from textrank.results.store import Filter
@@ -194,6 +201,11 @@ def export_command(
     """Export the facts of results: INDRA, PSI-MITAB, BEL, CX2, GraphML, SIF.
 
     BioC and PubTator hold annotated texts: the input files of a results folder are read again.
+
+    \f
+    These go to ``export_documents``, and --probability is refused (ValueError); other formats go to
+    ``export_facts``. Statements that a format cannot express are counted on standard error.
+    ``json_`` gets ``file``, ``format`` and the counts.
     """
     from textrank.reports.table import write_json
     from textrank.results.exports import export_documents, export_facts, find_document_format

@@ -22,7 +22,12 @@ def results_command(
         bool, typer.Option("--json", help="Print one JSON object per problem.")
     ] = False,
 ) -> int:
-    """Read every part of a result and report what is damaged, missing or changed."""
+    """Read every part of a result and report what is damaged, missing or changed.
+
+    \f
+    Returns ``EXIT_PROBLEMS`` if a problem was not repaired, else 0. With --json no counts and hints
+    are printed. Raises ValueError for another action, or as ``verify_folder`` does.
+    """
     if action not in ACTIONS:
         raise ValueError(f"{action!r} is not an action; available: {', '.join(ACTIONS)}.")
     from textrank.scale.run import count_parts_without_checksums, verify_folder

@@ -83,6 +83,10 @@ def run_command(
     """Cross-validate a pipeline on a corpus and print the report.
 
     Whole documents are held out, so that no text is in training and test data.
+
+    \f
+    With --sweep the points of ``sweep_pipeline`` are shown instead of a report. Raises ValueError
+    for options without effect (``_check_options``).
     """
     _check_options(context, folds, protocol, bool(sweep), bool(permutations or learning_curve))
     protocol_options: Any = {"folds": folds, "seed": seed, "splits": splits, "protocol": protocol}
@@ -396,6 +400,11 @@ def reproduce_command(
     """Reproduce tables of published papers and show both figures side by side.
 
     Resumable: tables that were finished with the same settings are kept.
+
+    \f
+    The data files of all tables are checked before the first is computed (ValueError). Each new
+    table is printed, and ``index.md`` in ``out`` is written anew after each, with all stored
+    tables. --list prints ``list_tables`` and refuses the other arguments.
     """
     from textrank.io import write_text
     from textrank.reproduce import load_tables, reproduce_table, select_experiments

@@ -53,7 +53,13 @@ def explore_command(
     ] = None,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
-    """Show results in a browser: facts, evidence, documents and networks."""
+    """Show results in a browser: facts, evidence, documents and networks.
+
+    \f
+    Serves until the process is stopped, and then closes the results; with --static writes a page
+    instead. Raises ValueError for options without effect (those of the server with --static, --nlp
+    without a model), a missing extra ``web``, or a report folder without ``report.html``.
+    """
     if static is not None:
         server_options = ("port", "no_browser", "model", "nlp", "report")
         refuse_ignored(context, server_options, "with --static", "leave out --static")
@@ -147,6 +153,11 @@ def serve_command(
 
     Prints the address with its token, which is new for each run unless the environment variable
     TEXTRANK_TOKEN sets one. /openapi.json describes the interface.
+
+    \f
+    The model is loaded before the server starts. Raises ValueError if ``timeout`` is not positive,
+    or TEXTRANK_TOKEN has fewer than ``MIN_TOKEN_CHARACTERS`` or other characters than letters and
+    digits.
     """
     check_web_extra()
     from textrank.web.api import MAX_BODY_BYTES, AnnotationService, ServiceApp
@@ -196,6 +207,10 @@ def lsp_command() -> None:
     """Start a language server that shows spelling errors in an editor.
 
     Editors start it and talk to it over standard input and output.
+
+    \f
+    Log records of all libraries go to standard error, a line each (``OneLineFormatter``). Raises
+    ValueError if the extra ``lsp`` is not installed.
     """
     try:
         from textrank.lint.server import make_server
@@ -225,6 +240,10 @@ def mcp_command(
 
     Tools: extract_statements, link_gene and, with --results, ask_results. Add the command to the
     configuration of your application; it is not meant to be typed.
+
+    \f
+    Raises ValueError, before it serves, for a folder without a manifest or a model whose task
+    states no facts.
     """
     for folder in results:
         if not (folder / "manifest.json").is_file():

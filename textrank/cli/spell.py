@@ -41,6 +41,10 @@ def spell_command(
     """Find correctly spelled words that are wrong in context, e.g. *then* for *than*.
 
     Exits with code 1 if any are found, also if --fix corrected them.
+
+    \f
+    Corrections are printed before --fix writes the files. Raises ValueError for an unknown format,
+    or a precision that is not above 0 and at most 1.
     """
     if format not in FORMATS:
         raise ValueError(f"--format must be one of {', '.join(FORMATS)}, got {format!r}.")
@@ -66,8 +70,8 @@ def check_files(
     """Return the texts of the files and the corrections proposed for them.
 
     Returns a dict of the text of each file that was checked, and a list of corrections in the order
-    of the files. The settings of the project are those of the nearest pyproject.toml in the folder
-    of the first file or above it.
+    of the files. The settings of the project, for all files, are those of the nearest
+    pyproject.toml in the folder of the first file (without files, the current folder) or above it.
 
     Parameters
     ----------
@@ -81,6 +85,11 @@ def check_files(
         Name or path of the confusion pairs.
     style
         Whether to flag matters of style; the settings can ask for it too.
+
+    Raises
+    ------
+    ValueError
+        If a file is missing, too large or not UTF-8, or git fails for ``since``.
     """
     from textrank.lint import Linter, file_kind
     from textrank.lint.linter import Settings, changed_lines, read_text

@@ -50,7 +50,11 @@ def train_command(
     ] = False,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
-    """Train a model on a corpus and write it to a folder."""
+    """Train a model on a corpus and write it to a folder.
+
+    \f
+    Prints the summary of ``train_model``. Raises ValueError for --keep with --updatable.
+    """
     if updatable:
         refuse_ignored(context, ("keep",), "with --updatable", "leave out --updatable")
     summary = train_model(

@@ -106,6 +106,11 @@ def forget_command(
 
     The result is the model that was never trained on them, with its threshold, calibration and
     held-out scores. A receipt lists the checksums of all files before and after.
+
+    \f
+    With --verify nothing is changed: the result of ``verify_receipt`` is printed and written as
+    JSON, and ``documents``, --out and --receipt are refused. Raises ValueError without ids and
+    without --verify.
     """
     from textrank.reports.table import write_json
 

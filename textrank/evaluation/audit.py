@@ -157,8 +157,9 @@ def audit_dataset(
     order. Kernel, if there are several, and alpha are chosen by the same held-out scores. Rates are
     computed only if the labels are exactly -1 and 1: of all, by document id, by kind
     (``describe_kind``), and by annotator only if a document names one (the others have "").
-    ``seed`` draws calibration folds and resampled documents; ``corpus`` and ``title`` (of the
-    pipeline) are names for the result. Raises ValueError if all labels are equal.
+    Decisions have no threshold. ``seed`` draws calibration folds and resampled documents;
+    ``corpus`` and ``title`` (of the pipeline) are names for the result. Raises ValueError if all
+    labels are equal.
     """
     targets = dataset.targets
     require_two_labels(targets.y)
@@ -353,8 +354,8 @@ def _calibration_splits(y: Vector, groups: Indices, seed: int) -> Iterable[tuple
 def _doubt_ranks(scores: Vector, targets: Targets) -> Vector:
     """Return the weighted share of pairs of each candidate that scores order against labels, (n,).
 
-    Pairs are those of one query with different labels, weighted by the difference; tied scores
-    count one half. Candidates without such a pair get 0.
+    Pairs are those of one query with different labels, weighted by the difference; scores tied
+    within round-off count one half. Candidates without such a pair get 0.
     """
     doubts = np.zeros(len(scores))
     scores = merge_ties(scores)

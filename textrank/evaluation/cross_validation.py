@@ -194,8 +194,9 @@ def _nested_scores_of_learnt_kernels(
 
     The first result has one item per partition of the split; rows of its arrays are all alphas of
     the first kernel setting, then of the next. The second has the kernel settings of each row,
-    empty if the kernel leaves none open. The kernel is learnt again for each fold. Raises
-    ValueError if the dataset has no representations, or the learner has no path over alphas.
+    empty if the kernel leaves none open. For each fold the kernel is learnt once, on all other
+    folds, also for the inner scores. Raises ValueError if the dataset has no representations, or
+    the learner has no path over alphas.
     """
     learner, targets = pipeline.learner, split.targets
     if not len(dataset.X):
@@ -452,7 +453,7 @@ def alpha_curve(task: Task, tests: Sequence[FoldScores]) -> list[dict[str, Any]]
     A point is ``{"x": alpha, metric: {"mean": ..., "std": ...}}``, over the folds that define the
     metric (None if there is none); metrics that the first fold lacks are left out. For plots only:
     nothing may be chosen by it. If kernels were chosen too, the curve is that of the kernel that
-    was chosen most often. ``tests`` must not be empty.
+    was chosen most often, of equals the first. ``tests`` must not be empty.
     """
     kernels = tests[0].kernels or [{} for _ in tests[0].alphas]
     chosen_kernels = Counter(tuple(kernels[test.chosen].items()) for test in tests)
@@ -568,7 +569,8 @@ def make_decisions(
 def _sentence_extent(candidate: Candidate) -> tuple[int, int]:
     """Return the first and last character of the sentences of the spans, end excluded.
 
-    Without spans or sentence boundaries it is the whole text.
+    A span over several sentences counts with its first only. Without spans or sentence boundaries
+    it is the whole text.
     """
     if not candidate.spans or not candidate.doc.has_annotation("SENT_START"):
         return 0, len(candidate.doc.text)
@@ -659,9 +661,9 @@ def group_pair_auc(
 
     Both candidates are scored by the RLS model of all groups but theirs, ``f_U = y_U - G_UU^-1
     a_U`` with ``G = (K + alpha I)^-1``, ``a = G y`` and ``U`` the candidates of the two groups.
-    Pairs inside one group count too, with that group held out.
-    Nearly unbiased on small corpora, where the AUC of folds is coarse and the pooled one
-    pessimistic. None if all labels are of one class.
+    Pairs inside one group count too, with that group held out. Ties are within round-off. Nearly
+    unbiased on small corpora, where the AUC of folds is coarse and the pooled one pessimistic. None
+    if all labels are of one class.
 
     Parameters
     ----------
@@ -767,7 +769,7 @@ def leave_pairs_out(
     alphas
         Choices of alpha; the result has one entry for each, in order.
     rank
-        Use global RankRLS with all pairs instead of RLS.
+        Use global RankRLS with all pairs instead of RLS; the scores include its bias.
 
     Raises
     ------

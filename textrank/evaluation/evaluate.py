@@ -228,7 +228,8 @@ class CrossCorpus:
     def table(self, measure: str) -> list[list[float | None]]:
         """Return a metric of all pairs, one row per training and one column per test corpus.
 
-        Both are in the order of ``corpora``; the diagonal is None.
+        Both are in the order of ``corpora``; the diagonal is None, and so are cells in which the
+        metric is missing or undefined.
         """
         return [[self.mean(measure, a, b) for b in self.corpora] for a in self.corpora]
 
@@ -399,7 +400,8 @@ def evaluate_estimator(
     seed, splits
         Seed of the assignment, and how often it is repeated with the following seeds.
     inner
-        Document-level folds of the training part, whose scores determine the threshold.
+        Document-level folds of the training part, whose scores determine the threshold, that of
+        the best F1. There are fewer if the training part has fewer documents.
     queries
         The query of each candidate; the estimator is then evaluated as a ranker, without threshold
         and intervals.
@@ -409,7 +411,8 @@ def evaluate_estimator(
     Raises
     ------
     ValueError
-        If rows, labels and documents differ in number, or the folds do not fit the documents.
+        If rows, labels and documents differ in number, the folds do not fit the documents, or a
+        training part has a single document (without ``queries``).
 
     >>> from sklearn.linear_model import RidgeClassifier
     >>> rng = np.random.default_rng(0)
@@ -829,8 +832,9 @@ def evaluate_raw_text(
     """Recognise entities in the texts of annotated Docs and evaluate the pairs of a model.
 
     A predicted pair is right if its two entities overlap those of a gold interaction, one each;
-    every prediction and every gold interaction is matched at most once (``match_links``). ``docs``
-    are not changed; their texts are analysed anew.
+    every prediction and every gold interaction is matched at most once (``match_links``). ``docs``,
+    at least one, are not changed; their texts are analysed anew. The gold entities in the same
+    parse (``given``) are scored too, with a threshold of their own.
 
     Parameters
     ----------
@@ -1131,7 +1135,7 @@ def _keep_positive(links: Mapping[tuple[int, int], float], yes: Sequence[bool]) 
 
 
 def _sum_hits(hits: Iterator[Hits]) -> Hits:
-    """Return the sums of the counts of at least one text; ValueError for none."""
+    """Return the sums of the counts of texts, of which there must be at least one."""
     rows = [(h.found, h.gold, h.right) for h in hits]
     return Hits(*(sum(column) for column in zip(*rows, strict=True)))
 

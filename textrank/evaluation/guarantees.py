@@ -106,8 +106,9 @@ def find_guarantee(model: Model, *, max_error: float = 0.1, confidence: float = 
     Raises
     ------
     ValueError
-        If the model does not store the documents, there are too few of them, no level keeps the
-        share, or the task has no answers of which the confidence is known.
+        If ``max_error`` or ``confidence`` is not between 0 and 1 (exclusive), the model does not
+        store the documents, there are too few of them, no level keeps the share, or the task has no
+        answers of which the confidence is known.
     """
     for name, value in (("max_error", max_error), ("confidence", confidence)):
         if not 0 < value < 1:
@@ -217,8 +218,9 @@ def control_error(
     """Return the lowest level at which the share of wrong answers is controlled; None if none is.
 
     Levels are tested from the highest on which enough documents have an answer, until a test fails
-    (fixed sequence). ``STARTS`` sequences, each with its part of ``error_probability``, begin where
-    the number of documents has doubled, so that one early error does not end everything. A test
+    (fixed sequence). ``STARTS`` sequences, each with its part of ``error_probability``, begin at
+    the first tested level and where its number of documents has doubled, and doubled again, so
+    that one early error does not end everything; the lowest level of all sequences counts. A test
     rejects that the share is above ``max_error`` only if it does so twice: for the mean of the
     documents' shares (``betting_p_value``, valid for any number of documents) and for the share
     among all answers (a t test of ``wrong - max_error * answers`` over documents).
@@ -647,7 +649,8 @@ class AnswerSetMarker:
     def __call__(self, doc: Doc, scored: Scored) -> None:
         """Mark the answers of an annotated Doc in place and keep the Doc's profile for ``shift``.
 
-        ``scored`` are its candidates with their scores; without any nothing happens.
+        ``scored`` are its candidates with their scores; without any nothing happens. Raises
+        ValueError if the model does not store its held-out documents.
         """
         if not scored.candidates:
             return

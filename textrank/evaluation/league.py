@@ -59,8 +59,9 @@ class Annotation:
         """Collect names and positive relations; of several for one pair the first one counts.
 
         ``labels`` are the lower-case entity labels to compare; None takes all. Relations of other
-        names, of a name with itself, and with a false label are left out. ``source`` is "gold" or
-        the task whose answers are the relations. Pairs with the direction "b>a" are turned round.
+        names, of a name with itself, and with a false label are left out; one without a label is
+        positive. ``source`` is "gold" or the task whose answers are the relations. Pairs with the
+        direction "b>a" are turned round.
         Identifiers, in lower case, are those of ``doc.user_data["identifiers"]``, else of the
         mentions.
         """
@@ -284,8 +285,9 @@ def score_league(
     Raises
     ------
     ValueError
-        If there are no gold documents or systems, two documents of a side share an id, or the text
-        of an answered document differs from the gold text, so that offsets cannot be compared.
+        If there are no gold documents or systems, two documents of a side share an id, a system has
+        no document of the gold ones, or the text of an answered document differs from the gold
+        text, so that offsets cannot be compared.
     """
     if not gold or not systems:
         raise ValueError("a league needs gold documents and at least one system's answers.")
@@ -508,7 +510,7 @@ def audit_answers(
     ours
         The same documents as ``answers`` with answers of a model of ours; empty: none. If some are
         missing, ours are not used for the estimate, only to rank the documents to check. Others
-        are ignored.
+        are ignored. That their texts are those of ``answers`` is not checked.
     source
         Task whose answers are the relations of ``ours``; "gold" if they are stored as gold.
     labels
@@ -521,8 +523,8 @@ def audit_answers(
     Raises
     ------
     ValueError
-        If fewer than ``MIN_CHECKED_DOCUMENTS`` answered documents are checked, ids repeat, or texts
-        differ between answers and checked documents.
+        If fewer than ``MIN_CHECKED_DOCUMENTS`` answered documents are checked, ids repeat on one
+        side, or texts differ between answers and checked documents.
     """
     wanted = None if labels is None else {label.lower() for label in labels}
     answered, gold_docs = _by_id(answers, "the answers"), _by_id(checked, "the checked documents")

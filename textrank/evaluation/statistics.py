@@ -63,7 +63,8 @@ def combined_5x2cv_f(first: ArrayLike, second: ArrayLike) -> Significance:
     With differences ``d[i, j]`` and ``s²[i]`` the sum of squares of row ``i`` around its mean, ``f
     = sum(d²) / (2 sum(s²))`` follows F(10, 5) where both runs are equally good. Undefined
     (statistic and p None) where both halves differ alike in all five divisions, unless nothing
-    differs at all, which is p = 1.
+    differs at all, which is p = 1. Raises ValueError for another shape or values that are not
+    finite.
 
     Alpaydin (1999), Neural Computation 11(8):1885-1892.
 
@@ -87,7 +88,8 @@ def wilcoxon_signed_ranks(first: ArrayLike, second: ArrayLike) -> Significance:
 
     Ranks of pairs without a difference are shared between both sides. The distribution is exact up
     to 13 pairs, and up to 50 where no two differences are equally large and none is zero. Without
-    pairs, statistic and p are None; without any difference they are 0 and 1.
+    pairs, statistic and p are None; without any difference they are 0 and 1. Raises ValueError if
+    shapes differ or a value is not finite; differences within round-off are 0.
     """
     d = _differences(first, second)
     if not len(d):
@@ -130,7 +132,8 @@ def effect(first: ArrayLike, second: ArrayLike) -> Effect:
 
     ``d`` is the mean divided by the standard deviation (n - 1) of the differences, None for one
     pair or equal differences; ``rank_biserial`` is None if nothing differs. ``wins`` count positive
-    differences. Raises ValueError without pairs.
+    differences; those within round-off are ties. Raises ValueError without pairs, if shapes differ
+    or if a value is not finite.
     """
     d = _differences(first, second)
     if not len(d):
@@ -509,7 +512,7 @@ def compare(
     reports
         Reports by the name of the run, at least two.
     measures
-        Metrics to compare; empty: AUC and F, or Kendall's tau_b for rankings.
+        Metrics to compare; empty: AUC and F if all reports have both, else Kendall's tau_b.
     resamples
         Of the permutation test.
 
@@ -521,7 +524,8 @@ def compare(
     Raises
     ------
     ValueError
-        If the runs differ in task, corpus or folds, or share no value of a metric.
+        If there are fewer than two reports, the runs differ in task, corpus or folds, a report
+        lacks a metric, or two share no value of it.
     """
     if len(reports) < 2:
         raise ValueError(f"a comparison needs at least 2 reports, got {len(reports)}")
@@ -825,9 +829,9 @@ def _fold_scores(
 def _fold_means(Y: Matrix, scores: Matrix, split: Split) -> tuple[Vector, int]:
     """Return the AUC of each column, mean over the tested folds that define it, (p,).
 
-    ``Y`` and ``scores`` are (n, p). Folds are those of the first repetition of ``split``. Also
-    returns how many (fold, column) values are undefined. Raises ValueError if a column has no
-    defined fold.
+    ``Y`` and ``scores`` are (n, p). Folds are those of the first repetition of ``split`` that
+    ``split.tested`` names; None means all. Also returns how many (fold, column) values are
+    undefined. Raises ValueError if a column has no defined fold.
     """
     folds = split.partitions[0]
     tested = [f for f in np.unique(folds) if split.tested is None or int(f) in split.tested]

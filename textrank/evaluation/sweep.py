@@ -150,9 +150,9 @@ class Cache:
 def fingerprint(docs: Iterable[Doc]) -> str:
     """Return a hexadecimal SHA-256 of everything a pipeline sees of Docs.
 
-    That is tokens (text, tag, dependency, head, sentence starts), span groups and ``user_data``
-    with string keys. Lemmas, ``doc.ents`` and custom attributes are not part of it. The order of
-    the Docs counts.
+    That is tokens (text, white space, tag, dependency, head, sentence starts), span groups (tokens,
+    label and id of each span, not ``kb_id``) and ``user_data`` with string keys. Lemmas,
+    ``doc.ents`` and custom attributes are not part of it. The order of the Docs counts.
     """
     digest = hashlib.sha256()
     for doc in docs:
@@ -359,7 +359,7 @@ def learning_curve(
     dataset
         Prepared candidates, targets and kernel values; they are not computed again.
     splitter
-        Defines the folds.
+        Defines the folds; not leave-pair-out, which has none.
     shares
         Shares of the training documents (groups), each in (0, 1]; at least two groups are used.
     seed

@@ -141,8 +141,8 @@ def transfer_corpora(
     ------
     ValueError
         If there is no foreign corpus, all documents of one share text with the target, a corpus has
-        no labelled candidates, the target has fewer documents than ``folds``, or the learner is not
-        RLS.
+        no labelled candidates, the target has fewer documents than ``folds``, the learner is not
+        RLS, or the pipeline has several kernels.
     """
     if not others:
         raise ValueError("no foreign corpus. Name at least one besides the target.")
@@ -294,9 +294,10 @@ class _Problem:
         """Return foreign documents that raise the squared held-out error of the target.
 
         The most harmful comes first. ``weights`` (above 0) are of the corpora used; () without any.
-        Documents that share text are one, with their names joined by " + ". Exact: each pair of a
-        target document and a foreign document is left out together, from one inverse ``G``: without
-        the foreign rows ``V`` its blocks are ``G_UU - G_UV G_VV^-1 G_VU``.
+        Documents that share text are one, with their names joined by " + " and the corpus of the
+        first. Exact: each pair of a target document and a foreign document is left out together,
+        from one inverse ``G``: without the foreign rows ``V`` its blocks are ``G_UU - G_UV G_VV^-1
+        G_VU``.
         """
         if not weights:
             return ()

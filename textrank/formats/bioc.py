@@ -123,7 +123,8 @@ class BioCJSON(AnnotatedFile):
     def _has_lines(self) -> bool:
         """Return whether the first non-blank line is a JSON value by itself, as in JSON lines.
 
-        False for a file that is blank or cannot be read; reading it then raises the error.
+        True also for a file that is a single value on one line. False for a file that is blank or
+        cannot be read; reading it then raises the error.
         """
         try:
             rows = (line for _, line in iter_lines(self.path, self.limit) if line.strip())

@@ -192,12 +192,12 @@ class JsonLines(FileReader):
     def _record(self, row: tuple[int, str]) -> Record:
         """Parse ``(line number, line)`` to a Record.
 
-        The id is the line number if there is none. Sentences begin at the offsets ``sentences``;
-        without them newlines end a sentence if ``newlines`` is true, or if it is None and there are
-        mentions. Keys of ``USER_DATA_TYPES`` with a value of that type go to ``data``, all other
-        keys except ``JSON_KEYS`` to ``data["meta"]``. Mentions and gold are None if the keys
-        ``entities`` and ``relations`` are missing. Raises ValueError if the line is not an object
-        with a text, or one of its entries has a wrong form.
+        The id is the line number if there is none. Sentences begin only at the offsets
+        ``sentences``, and with the text; without offsets newlines end a sentence if ``newlines`` is
+        true, or if it is None and there are mentions. Keys of ``USER_DATA_TYPES`` with a value of
+        that type go to ``data``, all other keys except ``JSON_KEYS`` to ``data["meta"]``. Mentions
+        and gold are None if the keys ``entities`` and ``relations`` are missing. Raises ValueError
+        if the line is not an object with a text, or one of its entries has a wrong form.
         """
         location = f"{self.path}, line {row[0]}"
         value = load_json(check_utf8(row[1], location), location)
@@ -1059,7 +1059,8 @@ def _add_word(
 
     ``row`` has its ten columns. ``glued`` maps the number of the last word of a multiword token to
     whether no space follows it; ``until`` is the number of the last word of the latest multiword
-    token, 0 if there was none. Raises ValueError if the line is malformed.
+    token, 0 if there was none. No space follows a word inside a multiword token. The root gets
+    itself as head and the label ``ROOT``. Raises ValueError if the line is malformed.
     """
     if row[0] != str(len(tree.words) + 1):
         raise ValueError(f"{location}: word {row[0]!r:.40} out of order. Number the words from 1.")
@@ -1172,7 +1173,9 @@ def _iter_sentence_lines(doc: Doc, sentence: Span, index: int) -> Iterator[str]:
     ``index`` is the number of the sentence in the Doc, from 0. The sentence id is that of
     ``user_data["sentences"]`` at this index, else ``<document>-<index + 1>``. Gold comes first.
     Parses of ``user_data`` belong to the sentence if their ``start`` is its first token; without
-    any, the Doc's own parse is written, or ValueError raised if it has none.
+    any, the Doc's own parse is written, or ValueError raised if it has none. Comments before the
+    words give id, parse, score, whether it is a linkage, and the text; score and linkage only where
+    they apply, and the parse if it has a name or there are several (an unnamed one is then "gold").
     """
     names = doc.user_data.get("sentences", [])
     name = names[index] if index < len(names) else f"{require_document_id(doc)}-{index + 1}"
@@ -1213,9 +1216,11 @@ def _doc_tree(sentence: Span) -> dict[str, Any]:
 def _iter_word_lines(sentence: Span, tree: dict[str, Any]) -> Iterator[str]:
     """Iterate over the word lines of a sentence with the heads, labels and tags of ``tree``.
 
-    ``tree`` is a row of ``user_data`` with one entry per token. Words are numbered from 1, the head
-    of the root is 0, and empty columns are ``_``. A link of a linkage is written at its right word;
-    "|" in its type becomes "/".
+    ``tree`` is a row of ``user_data`` with one entry per token of the sentence; heads and links are
+    token indices of the Doc, a root its own head. Lemma, part of speech and morphology are those of
+    the Doc. Words are numbered from 1, a root gets head 0 and the label ``root``, a word without a
+    space after it ``SpaceAfter=No``, and empty columns are ``_``. Tabs and newlines become spaces.
+    A link of a linkage is written at its right word; "|" in its type becomes "/".
     """
     links: dict[int, list[str]] = {}
     for left, right, kind in sorted(tree.get("links", ())):

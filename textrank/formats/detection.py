@@ -233,7 +233,8 @@ def detect_format(path: str | Path) -> str:
 def _format_of_folder(path: Path) -> str:
     """Return "bionlp", "brat" or "text" by the suffixes of a folder's files, in this priority.
 
-    Raises ValueError if it has none of their files. Subfolders are not searched.
+    Raises ValueError if it has none of their files. Subfolders are not searched, and compressed
+    files (``.txt.gz``) do not count.
     """
     for suffix, name in ((".a1", "bionlp"), (".ann", "brat"), (".txt", "text")):
         if any(path.glob(f"*{suffix}")):

@@ -850,7 +850,8 @@ class PreferenceTable(FileReader):
     path
         File to read, plain or gzip.
     items
-        File of the items of a table; empty for ``NAME.items.csv`` beside it, if it exists.
+        Table of the items of a table or of JSON lines; empty for ``NAME.items.csv`` beside a table,
+        if it exists. Ignored for a JSON file.
     limit
         Largest number of bytes of a line, or of a JSON file.
     """
@@ -927,7 +928,8 @@ class PreferenceTable(FileReader):
     def _listed_items(self) -> Iterator[_Located]:
         """Iterate over the items of the JSON file, or of the table of items, as mappings.
 
-        There are none if the preferences are JSON lines, or a table without a table of items.
+        The setting ``items`` names that table and is ignored for a JSON file. Without it there are
+        none if the preferences are JSON lines, or a table without a table of items beside it.
         Columns of that table other than ``id``, ``text`` and ``query`` are features, which are used
         only without a column ``text``.
         """

@@ -593,6 +593,9 @@ def verify_manifest(
 ) -> dict[str, Any]:
     """Return the ``meta.json`` of a folder after checking the checksum of every file it lists.
 
+    All its keys are returned, ``files`` and ``checksum`` too. Files that are not listed are
+    ignored.
+
     Parameters
     ----------
     path
@@ -649,7 +652,8 @@ def _refuse_links(folder: Path) -> None:
 def _verify_meta_checksum(meta: Mapping[str, Any], file: Path) -> None:
     """Raise ValueError if the checksum inside ``meta`` does not fit the rest of it.
 
-    A ``meta`` of format 1 may have none. ``file`` is used in the message.
+    A ``meta`` of format 1 may have none, but one that it has is checked; any other format needs
+    one. ``file`` is used in the message.
     """
     older = meta.get("format") == 1 and "checksum" not in meta
     if not older and meta.get("checksum") != _meta_checksum(meta):

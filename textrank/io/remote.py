@@ -396,9 +396,10 @@ def download_file(
     """Download a file, resume a partial download, check the MD5 sum and return its size.
 
     The partial file is beside the target, as ``.NAME.part``. It is kept if the connection breaks,
-    and removed if the checksum is wrong. An existing target is replaced; ``md5`` is hexadecimal, in
-    lower case. Raises ValueError after ``MAX_TRIES`` failures, if the server refuses, the checksum
-    is wrong twice, or the file cannot be written.
+    and removed if the checksum is wrong. If the server answers that nothing is left (416), a wrong
+    partial file is removed and fetched anew, which counts as a try. An existing target is replaced;
+    ``md5`` is hexadecimal, in lower case. Raises ValueError after ``MAX_TRIES`` failures, if the
+    server refuses, the checksum is wrong twice, or the file cannot be written.
     """
     partial = target.with_name(f".{target.name}.part")
     wrong_sums = 0

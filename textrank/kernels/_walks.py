@@ -379,7 +379,8 @@ class UnrolledFamily:
         Each vertex of a part gets one copy. An edge leads from every vertex of the part to every
         copy, its own included, with the weight of all walks between the two inside the part (the
         walk of length 0 included). The edges inside the part are dropped, edges that left it now
-        leave from the copies, and edges into it stay.
+        leave from the copies, and edges into it stay. Walks end in the copies, no longer in the
+        vertices of a part, whose ``ends`` are -1.
 
         Parameters
         ----------

@@ -99,7 +99,9 @@ class Linear:
     def compile_scorer(self, weights: FeatureWeights) -> Scorer:
         """Return ``score(X, question_ids)``, which applies the weights to the vectors X.
 
-        ``TemplateFeatures`` are scored by hashing their names, everything else by column name.
+        It returns the ``LinearScores`` of each candidate by the weights of its question.
+        ``TemplateFeatures``, also as ``SharedRows``, are scored by hashing their names, everything
+        else by column name.
         """
         score_by_name, score_templates = (
             compile_feature_scorer(self, weights),

@@ -128,7 +128,8 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
     def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
         """Yield the path weights by label pair of all families of the batch, in any order.
 
-        Families with few labels are processed many at a time, large ones one by one.
+        Families with few labels are processed many at a time, large ones one by one; those without
+        edges are left out.
         """
         rank = batch.label_ranks()
         families = [self._orient(family) for family in batch.families]
@@ -295,8 +296,9 @@ class ShortestPathGraph(ExplicitKernel[LabelledGraph]):
     def features(self, X: Sequence[LabelledGraph]) -> Features:
         """Return counts by labels and distance, one row per graph.
 
-        Only combinations that occur have a column, sorted by distance, then labels. A graph without
-        edges or labels has an empty row.
+        Only combinations that occur have a column, sorted by distance, then labels. Undirected,
+        every pair of vertices counts in both orders. A graph without edges or labels has an empty
+        row.
         """
         batch = GraphBatch.from_graphs(X)
         return merge_label_pairs(batch, self._label_pairs(batch))

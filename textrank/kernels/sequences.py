@@ -93,7 +93,8 @@ class LocalSum(ExplicitKernel[Sequences]):
 
         One row per sequence. Only combinations that occur have a column, named by the component
         (``"near +1"``, for the pivot offset of ``pivoted_cholesky``), the symbol and its neighbour.
-        The symbol itself is its own neighbour at offset 0.
+        Its value sums the entries of the component at the offsets of these neighbours. The symbol
+        itself is its own neighbour at offset 0.
         """
         P = positional_matrix(self.positional, self.window, self.theta)
         R, pivots = pivoted_cholesky(P, 1e-14)
@@ -183,7 +184,8 @@ class LocalityImproved(ExplicitKernel[Sequences]):
     def features(self, X: Sequence[Sequences]) -> Features:
         """Return a column for each set of offsets and the symbols found there, named by both.
 
-        One row per sequence. Sets that reach outside the sequence do not count.
+        One row per sequence. A set has 1 to ``degree`` offsets; at each position it adds the root
+        of its coefficient in the power. Sets that reach outside the sequence do not count.
         """
         patterns = [
             Pattern(
@@ -315,7 +317,8 @@ class Windows:
         """Find the distinct windows of ``w`` symbols on each side, padded with ``OUTSIDE``.
 
         Every position of every sequence is the centre of one window. Windows are sorted by the
-        symbol at their centre first, then by the others from left to right.
+        symbol at their centre first, then by the others from left to right. ``counts`` has a row
+        per sequence and a column per window.
         """
         columns = [shift_symbols(X, offset) for offset in range(-w, w + 1)]
         centre_first = [columns[w], *columns[:w], *columns[w + 1 :]]
@@ -1009,8 +1012,9 @@ class ContextScorer:
         """Build the scorer from weights of features named by a word and a position component.
 
         ``positions`` is the transformation of the ``Positional`` kernel that made the features.
-        Weights become a table with one row per word and question, and a last row of 0 for all
-        others.
+        Weights become a table with one row per word and question, one column per component, and a
+        last row of 0 for all others. Cells without a weight are 0, and -1 in ``columns``. R is
+        computed when contexts are scored.
         """
         names = weights.names
         words = {word: number for number, word in enumerate(names.vocabulary)}

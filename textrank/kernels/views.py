@@ -336,9 +336,10 @@ class IndexedViews:
     def from_candidates(cls, kernel: CombinedViews, Y: Sequence[Any]) -> IndexedViews:
         """Index the fixed candidates Y in all views that the kernel uses.
 
-        Of several ``gaussian_weights`` of the kernel the first is used; the weights of linear views
-        are divided by it. Features that more than ``MIN_COMMON_SHARE`` of Y have are also stored as
-        dense rows.
+        Linear views share one weighted table with a row per feature and a column per candidate;
+        features that more than ``MIN_COMMON_SHARE`` of Y have are also stored as dense rows. Each
+        Gaussian view gets a table of its own. Of several ``gaussian_weights`` of the kernel the
+        first is used; the weights of linear views are divided by it.
         """
         views = {name: _view_features(name, Y) for name in kernel.linear}
         weights = {
@@ -859,7 +860,8 @@ class PerQuestionKernel:
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
         """Return the Gram matrix (x, y); of X with itself if Y is None.
 
-        The inner kernel is computed for all pairs, also those of different questions.
+        It is ``constant² + k`` for candidates of one question, else 0. The inner kernel ``k`` is
+        computed for all pairs, also those of different questions.
         """
         left = np.array(self._questions(X))
         right = left if Y is None else np.array(self._questions(Y))
@@ -885,8 +887,11 @@ class PerQuestionKernel:
     def compile_scorer(self, weights: FeatureWeights) -> Scorer:
         """Return ``score(X, question_ids)``: each candidate scored with its question's weights.
 
-        ``question_ids`` number the question of an outer kernel of this kind (0 without one). A
-        candidate whose question was not seen in training has no weights and no constant term.
+        ``question_ids`` number the question of an outer kernel of this kind (0 without one). The
+        scores are those of the inner kernel plus ``constant`` times its weight; the contributions
+        list the constants first. A candidate whose question was not seen in training has no weights
+        and no constant term, but ``constant²`` is added to the squares of all. Raises TypeError if
+        the inner kernel has no explicit features.
         """
         question_index, weights_by_question = _group_by_question(weights)
         inner_scorer = compile_scorer(self.kernel, weights_by_question)

@@ -76,12 +76,12 @@ def load_nlp(
     name
         Name of an installed spaCy model package, or path of a folder with a ``config.cfg``. None
         loads the shipped pipeline and adds the component ``identifiers``, which links each gene
-        name to an identifier.
+        name to an identifier; the name of the shipped pipeline loads it without.
     only
         Components to run; of the shipped pipeline tagger, parser, morphology, ner, genes, proteins
-        and identifiers are available. The components they depend on run too. All others stay
-        disabled until ``nlp.enable_pipe``. None keeps the components that the pipeline enables by
-        default, which for the shipped one excludes ``proteins``.
+        and identifiers are available. The components they depend on run too, and ``sentences``
+        always does. All others stay disabled until ``nlp.enable_pipe``. None keeps the components
+        that the pipeline enables by default, which for the shipped one excludes ``proteins``.
     max_length
         Longest text, in characters, that the pipeline accepts (``nlp.max_length``).
 

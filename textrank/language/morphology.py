@@ -122,8 +122,8 @@ class Morphology:
     def pipe(self, docs: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Annotate Docs in place in batches and yield them in order.
 
-        Each distinct word of a batch is looked up once. A Doc that fails is passed to the error
-        handler and left out; the others of its batch are kept.
+        Each distinct word of a batch is looked up once. If a batch fails, its Docs are annotated
+        one by one; each that fails again is passed to the error handler and left out.
         """
         for batch in minibatch(docs, size=batch_size):  # type: ignore[no-untyped-call]
             try:

@@ -378,8 +378,9 @@ def _pool_by_name(
 ) -> Floats:
     """Return the scores (spans, labels + 1) averaged over all mentions of the same name in a Doc.
 
-    Names are compared without case and white space; an abbreviation counts as its long form. The
-    result has a row per span, in order; ``scores`` is not changed.
+    Names are compared without case and white space; an abbreviation counts as its long form, the
+    last one if it is defined several times. The result has a row per span, in order; ``scores`` is
+    not changed.
     """
     long_forms = {_name_key(short.text): _name_key(long.text) for short, long in abbreviations}
     rows: dict[str, list[int]] = defaultdict(list)

@@ -729,7 +729,7 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         """Add the spans to ``doc.ents`` in place unless they overlap existing entities.
 
         Existing entities stay. Tokens that are blocked (set to no entity by the user) count as
-        taken too.
+        taken too. If the Doc has no annotation of entities, all other tokens become outside.
         """
         for doc, predicted in zip(docs, spans_by_doc, strict=True):
             spans = [Span(doc, *span) for span in predicted]
@@ -798,8 +798,9 @@ class GeneRecognizer(NameRecognizer):
     ) -> None:
         """Write the spans, cleaned up by ``fix_spans``, to the group; their ids are e0, e1, ....
 
-        Spans that ``fix_spans`` added or changed get the label of the first prediction. A Doc that
-        already has the group is skipped; a Doc without names gets an empty group.
+        With ``narrow`` they are trimmed after that (``trim_span``). Spans that ``fix_spans`` added
+        or changed get the label of the first prediction. A Doc that already has the group is
+        skipped; a Doc without names gets an empty group.
         """
         for doc, predicted in zip(docs, spans_by_doc, strict=True):
             if self.key not in doc.spans:

@@ -236,10 +236,12 @@ class _WordSequence:
         return token - before > 1 or bool(self.doc[before].whitespace_)
 
     def _is_inside_brackets(self, first: int, n: int) -> bool:
-        """Return whether a bracket opened in this sentence closes soon after word ``n``.
+        """Return whether a bracket opened before word ``n`` closes at or soon after it.
 
-        The sentence begins at word ``first``; opening and closing bracket must both be within
-        ``_MAX_BRACKET_WORDS`` words. Round and square brackets are not told apart.
+        Read are the words of the sentence, which begins at ``first``, of the last
+        ``_MAX_BRACKET_WORDS`` before ``n``, and as many from ``n`` on. All brackets open at ``n``,
+        and those opened later, must close there. A closing bracket without an opening one before
+        ``n`` is ignored. Round and square brackets are not told apart.
         """
         depth = 0
         for word in self.words[max(first, n - _MAX_BRACKET_WORDS) : n]:
@@ -374,7 +376,8 @@ def _starts_sentence(
     ``.:;!?``. Other lines do not if ``above`` ends with a full stop (then the words decide), is
     unfinished or has an open bracket. Else a line does if it begins with a sentence opener, or if
     its first word would have fitted on the line above (so the break was intended) and it is a list
-    item, or capitalised below a heading-like single unit.
+    item, or begins with a capital or digit below a single unit such as a heading: a line that
+    begins a sentence, contains no other and has at most ``_MAX_HEADING_CHARACTERS``.
 
     Parameters
     ----------
@@ -385,7 +388,7 @@ def _starts_sentence(
     above_begins_sentence
         Whether the line above begins a sentence.
     is_hyphenated
-        Whether the block breaks words at hyphens.
+        Whether the block breaks words at hyphens: the first word then counts up to its hyphen.
     """
     words = line.split(maxsplit=1)
     first_word, last_character = words[0], above[-1:]

@@ -195,7 +195,8 @@ class WordTagger(Tagger):  # type: ignore[misc]
     def set_annotations(self, docs: Sequence[Doc], tags: Any) -> None:
         """Set the tags of the Docs in place; tokens that are not words get ``_SP``.
 
-        ``tags`` is the result of ``predict``.
+        ``tags`` is the result of ``predict``, a number for each token. As in spaCy, a word that has
+        a tag already keeps it unless the setting ``overwrite`` is true.
         """
         super().set_annotations(docs, tags)
         for doc in docs:
@@ -706,6 +707,9 @@ def parse_sentences(
     network: ParserNetwork, vectors: Floats, starts: Ints, lengths: Sequence[int]
 ) -> ArcArrays:
     """Parse all words of some Docs and return their arcs, one Doc after the other.
+
+    The result has a relative head and a label hash for each word. Sentence starts that the parser
+    chooses are not returned: they follow from the arcs.
 
     Parameters
     ----------

@@ -185,7 +185,7 @@ def score_alphas(heldout: Matrix, targets: Targets, select: SelectionMetric) -> 
     the mean over queries whose labels differ, or over all given preferences if the targets have a
     preference graph. "f" is F1 at the threshold that is best for the same scores, so optimistic.
     Raises ValueError if the labels leave the metric undefined (for "auc" and "f" if there is one
-    class only, above 0 or not).
+    class only, above 0 or not). Weights and heads of the targets are not used.
     """
     y = targets.y
     if select == "disagreement" and targets.preferences is not None:
@@ -389,8 +389,8 @@ def check_targets(y: Any, n: int) -> Matrix:
 def check_magnitude(values: Any, what: str) -> None:
     """Raise ValueError, naming ``what``, if an absolute value exceeds ``MAX_MAGNITUDE``.
 
-    The sum of squares could overflow then. ``values`` is an array, possibly empty; NaN is not
-    noticed.
+    The sum of squares could overflow then. ``values`` is an array, possibly empty. An array that
+    contains NaN passes, whatever else it has.
     """
     most = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if most > MAX_MAGNITUDE:

@@ -207,11 +207,12 @@ class SVM(_Baseline):
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Return coefficients, or feature weights, and held-out scores at every alpha.
 
-        A Gram matrix (n, n) gives coefficients of candidates (alphas, n), 0 outside a basis sampled
-        by ``size``; ``Features`` give feature weights (alphas, d). Groups are held out in ``folds``
-        folds, with one training each. Raises ValueError for sample weights, if all candidates are
-        in one group, if the candidates outside a fold have labels of one class only, and for
-        features with a basis size.
+        A Gram matrix (n, n) gives coefficients of candidates (alphas, n), 0 outside a basis of
+        ``size`` rows, which ``seed`` samples evenly over groups (all rows if ``size`` is None or
+        not below n); ``Features`` give feature weights (alphas, d). Groups are held out in
+        ``folds`` folds, with one training each; a fold takes its basis vectors with it. Raises
+        ValueError for sample weights, if all candidates are in one group, if the candidates outside
+        a fold have labels of one class only, and for features with a basis size.
         """
         check_unweighted(targets, "svm.v1")
         if isinstance(data, Features):
@@ -237,8 +238,8 @@ class SVM(_Baseline):
     def _weights(self, X: Matrix | SparseMatrix, targets: Targets) -> Matrix:  # (a, d)
         """Return feature weights (a, d) at every alpha for features (n, d), without an intercept.
 
-        Hinge loss with ``C = 0.5 / alpha``; labels above 0 are positive. Raises ValueError for
-        labels of one class.
+        Hinge loss with ``C = 0.5 / alpha``; labels above 0 are positive. LIBLINEAR has a fixed seed
+        and at most 20 000 iterations. Raises ValueError for labels of one class.
         """
         from sklearn.svm import LinearSVC  # slow to import
 

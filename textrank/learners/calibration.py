@@ -81,8 +81,9 @@ class PlattCalibration:
     ) -> PlattCalibration:
         """Fit the curve for a corpus that is none of the ``sources`` (n,) the scores come from.
 
-        ``sources`` names the corpus of each score. Raises ValueError unless positive and negative
-        labels occur.
+        ``sources`` names the corpus of each score; the curve stores how many there are. A label is
+        positive if it is above 0. Raises ValueError unless both kinds occur and all values are
+        finite.
 
         Sources differ in their share of positives: each has a constant ``b ~ N(0, v)`` of its own
         in the log-odds, where ``v`` is the mean square of the fitted constants (one degree of
@@ -279,11 +280,11 @@ def fit_temperature(
 
     ``classes`` (n,) are class numbers, ``weights`` (n,) sample weights, by default equal. One
     number, so the order of the classes of a sample stays (Guo et al., 2017). The targets are
-    smoothed as Platt (1999) does: of ``k`` classes, a sample of one with ``N`` samples counts as
-    that class with probability ``(N + 1) / (N + k)`` and as each other with ``1 / (N + k)``. So
-    classes that are separated perfectly do not get probabilities of 0 and 1. The result is limited
-    to between ``exp(-8)`` and ``exp(5)`` times the largest absolute logit (times 1 if all are 0);
-    the upper end stands for logits that are no better than chance.
+    smoothed as Platt (1999) does: of ``k`` classes, a sample of one with ``N`` samples (the sum of
+    their weights) counts as that class with probability ``(N + 1) / (N + k)`` and as each other
+    with ``1 / (N + k)``. So classes that are separated perfectly do not get probabilities of 0 and
+    1. The result is limited to between ``exp(-8)`` and ``exp(5)`` times the largest absolute logit
+    (times 1 if all are 0); the upper end stands for logits that are no better than chance.
 
     >>> logits = np.array([[9.0, 0.0], [0.0, 9.0], [9.0, 0.0]])
     >>> fit_temperature(logits, np.array([0, 1, 1])) > 1  # overconfident: one of three is wrong
@@ -324,7 +325,7 @@ class IsotonicCalibration:
     def fit(cls, heldout: Vector, y: Vector) -> IsotonicCalibration:
         """Fit the curve to held-out scores (n,) and labels (n,), positive if above 0.
 
-        Raises ValueError unless both kinds of labels occur.
+        Raises ValueError unless both kinds of labels occur and all values are finite.
         """
         scores, positive = _two_classes(heldout, y)
         from sklearn.isotonic import IsotonicRegression  # slow to import, needed in training only
@@ -362,7 +363,7 @@ class ConformalPredictor:
     def fit(cls, heldout: Vector, y: Vector) -> ConformalPredictor:
         """Store held-out scores (n,) by class; a label is positive if above 0.
 
-        Raises ValueError unless both kinds of labels occur.
+        Raises ValueError unless both kinds of labels occur and all values are finite.
         """
         scores, positive = _two_classes(heldout, y)
         return cls(np.sort(scores[~positive]), np.sort(scores[positive]))
@@ -386,8 +387,8 @@ class ConformalPredictor:
     def sets(self, scores: Any, *, error: float) -> NDArray[np.bool_]:  # (m, 2)
         """Return whether negative and positive are in the set of each score, (m, 2).
 
-        ``error`` is the share of each class that may be missed, between 0 and 1; others raise
-        ValueError.
+        A label is in the set if its p-value is above ``error``, the share of each class that may be
+        missed, between 0 and 1; others raise ValueError.
         """
         return prediction_sets(self.p_values(scores), error)
 
@@ -399,7 +400,8 @@ def exact_p_values(
 
     RLS is trained with each new candidate ``x`` and each label ``y`` of it, and then every
     candidate is scored by leave-one-out. A p-value is the share of the candidates of the label, the
-    new one included, whose held-out score agrees with that label no better than that of ``x``.
+    new one included, whose held-out score agrees with that label no better than that of ``x``, up
+    to round-off.
     All in closed form: with ``G = (K + alpha I)^-1``, ``a = G y``, the kernel values ``k`` of
     ``x``, ``v = G k``, ``f = k'a`` and ``s = k(x, x) + alpha - k'v``, the inverse has the new
     diagonal ``G_jj + v_j^2 / s`` and the coefficients are ``a_j - v_j (y - f) / s``. Valid for any
@@ -495,7 +497,8 @@ class PriorShift:
         ``scores`` (m,) are the model's raw scores of all new candidates, on the scale of
         ``heldout`` in ``fit``; this method calibrates them itself. Expectation maximisation starts
         from the share of positives in training and ends when the share changes by less than
-        ``PRIOR_TOLERANCE``. Without scores it is the share in training.
+        ``PRIOR_TOLERANCE``, or after ``MAX_PRIOR_STEPS``. Without scores it is the share in
+        training.
         """
         if not len(scores):
             return self.prior

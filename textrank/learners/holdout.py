@@ -693,8 +693,9 @@ def rls_changes(
 
     A Gram matrix gives changes of coefficients (n, g). Features give changes of feature weights (d,
     g), or the candidates' features with changes (n, g) if that takes less memory. Groups are in
-    ascending order. Weights None are 1 for all. Costs one inverse of an (n, n) matrix and one
-    product. Raises ValueError if a Gram matrix is not positive semidefinite.
+    ascending order. Weights None are 1 for all; those of ``targets`` and heads are not used. Costs
+    one inverse of an (n, n) matrix and one product. Raises ValueError if a Gram matrix is not
+    positive semidefinite.
     """
     matrix, dual = check_data(data)
     y = check_targets(targets.y, matrix.shape[0])[:, 0]

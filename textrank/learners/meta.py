@@ -168,9 +168,10 @@ class PerQuestionLearner(MetaLearner):
         """Return test and inner held-out log-odds of every partition into folds, at every alpha.
 
         A partition is the fold number of each candidate (n,); there is one result per partition, in
-        order. Raises ValueError if a group is in two folds. With ``together``, each question must
-        have candidates in at least two folds, else ValueError, and sample weights and
-        ``positive_weight`` are not used.
+        order. Raises ValueError if a group is in two folds. Each fold is one training, except with
+        ``together``, an ``RLS`` and ``Features``: then all folds follow from one inverse per
+        question and alpha, each question must have candidates in at least two folds, else
+        ValueError, and sample weights and ``positive_weight`` are not used.
         """
         if not (self.together and isinstance(self.learner, RLS) and isinstance(data, Features)):
             return super().nested(data, targets, partitions)
@@ -254,8 +255,8 @@ class _QuestionData:
         """Select features that at least ``minimum`` of the rows have; all rows, if they are fewer.
 
         ``rows`` are those of one question in ``data``, the features of all candidates. The constant
-        is the first feature that all rows have and whose name ends with ``CONSTANT_FEATURE``;
-        raises ValueError if there is none.
+        is the first feature that all rows have and whose name ends with ``CONSTANT_FEATURE``, its
+        value that of the first row; raises ValueError if there is none.
         """
         X = data.values if len(rows) == len(data) else data.values[rows]
         counts = np.bincount(X.indices, minlength=X.shape[1])
@@ -312,7 +313,8 @@ def _fill_fold(
 def _rows_by_question(data: Features) -> list[Indices]:
     """Return the ascending rows of each question, which is the first part of their features' names.
 
-    The question is read from the first feature of a row. Raises ValueError if a row has no feature.
+    The question is read from the first feature of a row. Questions are in the order of their
+    numbers in ``data.names.vocabulary``. Raises ValueError if a row has no feature.
     """
     X = data.values
     if (np.diff(X.indptr) == 0).any():
@@ -323,9 +325,10 @@ def _rows_by_question(data: Features) -> list[Indices]:
 
 
 def _take_columns(X: SparseMatrix, columns: Indices) -> SparseMatrix:
-    """Return the CSR matrix ``X[:, columns]``, faster; ``columns`` must be distinct.
+    """Return ``X[:, columns]`` as a CSR array, faster; ``columns`` must be distinct.
 
-    Entries of a row keep their order, so columns stay sorted only if ``columns`` ascend.
+    ``X`` must be in CSR format. Entries of a row keep their order, so columns stay sorted only if
+    ``columns`` ascend.
     """
     number = np.full(X.shape[1], -1, dtype=np.int32)
     number[columns] = np.arange(len(columns))

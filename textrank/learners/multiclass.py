@@ -77,8 +77,8 @@ def all_pairs_code(classes: int) -> Matrix:
 def binary_code(classes: int) -> Matrix:
     """Return the binary digits of the class numbers as -1 and +1, the lowest digit first.
 
-    The shortest code of two values. Its rows are not equally far apart, so that a joint kernel on
-    it makes some classes more similar than others.
+    The shortest code of two values, of at least one bit. Its rows are not equally far apart, so
+    that a joint kernel on it makes some classes more similar than others.
 
     >>> binary_code(3).tolist()
     [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]
@@ -367,10 +367,12 @@ class G2P:
     ) -> Matrix:  # (n, n), (n, n) -> (r, k)
         """Return the projection ``P`` (r, k) for similarities and class similarities, both (n, n).
 
-        Class similarities are those of ``class_matrix``. Columns are ordered by falling eigenvalue.
-        ``prototypes`` (r,) are the candidates whose similarities are embedded; None for all n. New
-        candidates map to ``S_new @ P``, with ``S_new`` (m, r) their similarities to the prototypes.
-        Raises ValueError if the shapes differ or ``S`` is not square and finite.
+        Columns are the top eigenvectors ``p`` of ``R' W R p = value (R'R + alpha I) p``, ordered by
+        falling eigenvalue; ``R`` are the columns of ``S`` of the ``prototypes`` (r,), None for all
+        n. ``W`` is ``classes``, as from ``class_matrix``, times ``S`` and ``neighbour_indicator``
+        (unless ``neighbours`` is None), made symmetric. New candidates map to ``S_new @ P``, with
+        ``S_new`` (m, r) their similarities to the prototypes. Raises ValueError if the shapes
+        differ or ``S`` is not square and finite.
         """
         S = check_similarity(S)
         weights = np.array(classes, dtype=np.float64)
@@ -477,10 +479,11 @@ class EmbeddingRLS:
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Return coefficients (alphas, n), or feature weights (alphas, d), and held-out scores.
 
-        Held-out scores are by at most ``folds`` folds of groups, with one training each. Labels
-        above 0 are of one class, all others of the other, for the embedding. Raises ValueError for
-        sample weights, if all candidates are in one group, and for data or labels of a wrong shape
-        or that are not finite.
+        ``Features`` are compared by their inner products. Held-out scores are by at most ``folds``
+        folds, to which the sorted groups are dealt in turn, with one training each. Labels above 0
+        are of one class, all others of the other, for the embedding. Raises ValueError for sample
+        weights, if all candidates are in one group, and for data or labels of a wrong shape or that
+        are not finite.
         """
         check_unweighted(targets, "g2p.v1")
         groups = np.unique(targets.groups, return_inverse=True)[1]

@@ -520,8 +520,9 @@ class UpdatableRankRLS:
         """Return the model with ``m`` more candidates of new queries, after the present ``n``.
 
         ``cross`` (m, n) are kernel values with the present ones, ``gram`` (m, m) among themselves,
-        ``y`` (m,) labels and ``queries`` (m,) their queries. Raises ValueError for other shapes and
-        for a query that the model has: forget it first, and add it as a whole.
+        ``y`` (m,) labels and ``queries`` (m,) their queries. Raises ValueError for other shapes, if
+        the joint Gram matrix is not positive semi-definite, and for a query that the model has:
+        forget it first, and add it as a whole.
         """
         present = np.intersect1d(queries, self.queries)
         if len(present):

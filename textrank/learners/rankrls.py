@@ -175,7 +175,7 @@ class QueryCentring:
 
         ``B`` reflects the mean of each query of h candidates to its first one, ``x_0``, which is
         dropped; the others become ``x_i + (x_0 - sum x / √h) / (√h - 1)``, in the order of rows.
-        ``D`` multiplies by the root of the query's scale.
+        ``D`` multiplies by the root of the query's scale. A query of one candidate gives no row.
         """
         rest = self._rest
         reduced: Matrix = (self._mirror @ X).take(self.query[rest], axis=0)
@@ -593,8 +593,9 @@ class RankRLS:
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Train on a Gram matrix or on features and choose alpha by held-out scores.
 
-        Raises ValueError for sample weights, for queries that reach into two groups, and if the
-        labels leave the metric ``select`` undefined.
+        A preference graph is learned from instead of labels and queries; ``select`` looks at it for
+        "disagreement", at the labels for other metrics. Raises ValueError as ``path``, and if the
+        metric is undefined.
         """
         targets = self._scoped(targets)
         path = self.path(data, targets)
@@ -604,8 +605,9 @@ class RankRLS:
         """Return coefficients, or feature weights, and held-out scores at every alpha.
 
         A Gram matrix (n, n) gives coefficients of candidates (alphas, n), ``Features`` give feature
-        weights (alphas, d). Held-out scores are (alphas, n). Raises ValueError for sample weights
-        and, within queries, for a query that reaches into two groups.
+        weights (alphas, d). Held-out scores are (alphas, n). A preference graph takes the place of
+        labels and queries, and raises the ValueErrors of ``weigh``. Raises ValueError for sample
+        weights and, within queries, for a query that reaches into two groups.
         """
         check_unweighted(targets, "rankrls.v1")
         A, heldout = self.solve(data, targets.y, targets)
@@ -651,10 +653,10 @@ class RankRLS:
         """Return test scores and inner held-out scores of every partition into folds, in order.
 
         A partition is the fold number of each candidate (n,); ValueError if a group is in two
-        folds, if a query reaches into two groups, and for sample weights. Within queries one
-        inverse per alpha serves all, as for RLS. A global ranking, a preference graph, features
-        fewer than a third of the candidates, or whose Gram matrix would lose digits, train once per
-        fold.
+        folds, there is only one fold, a query reaches into two groups, and for sample weights.
+        Within queries one inverse per alpha serves all, as for RLS. A global ranking, a preference
+        graph, features fewer than a third of the candidates, or whose Gram matrix would lose
+        digits, train once per fold.
         """
         check_unweighted(targets, "rankrls.v1")
         matrix, dual = check_data(data)
@@ -679,7 +681,9 @@ class RankRLS:
     def coefs(self, data: Matrix | Features, targets: Targets) -> Matrix:  # (a, n) or (a, d)
         """Return coefficients (a, n), or feature weights (a, d); nothing is held out.
 
-        Groups and sample weights of the targets are ignored, so a query may be in several groups.
+        A preference graph takes the place of labels and queries, and raises the ValueErrors of
+        ``weigh``. Groups and sample weights of the targets are ignored, so a query may be in
+        several groups.
         """
         matrix, dual = check_data(data)
         if targets.preferences is not None:
@@ -745,8 +749,10 @@ class RankRLS:
         """Return the changes of the model at ``alpha`` without each group of queries.
 
         ``R`` is block diagonal by query, so the coefficients ``b`` of least squares on ``R K R``
-        change as those of RLS, and ``a = R b``. None for a global ranking and for a preference
-        graph, where a document takes part in pairs with others. Costs one inverse (n, n).
+        change as those of RLS, and ``a = R b``. Changes are packed as by ``pack_changes``. None for
+        a global ranking and for a preference graph, where a document takes part in pairs with
+        others. Raises ValueError for sample weights and for a query that reaches into two groups.
+        Costs one inverse (n, n).
         """
         if self.scope == "global" or targets.preferences is not None:
             return None

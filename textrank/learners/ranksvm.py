@@ -116,8 +116,9 @@ class RankSVM:
     def __post_init__(self) -> None:
         """Store the alphas as a tuple; raise ValueError for settings outside their range.
 
-        ``folds`` is at least 2, ``iterations`` at least 1, ``size`` None or at least 1,
-        ``tolerance`` None or at least 0.
+        Alphas are positive and distinct, ``select`` is a metric, ``loss`` "hinge" or
+        "squared_hinge", ``folds`` at least 2, ``iterations`` at least 1, ``size`` None or at least
+        1, ``tolerance`` None or at least 0.
         """
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
@@ -134,8 +135,9 @@ class RankSVM:
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Train on a Gram matrix or on features and choose alpha by held-out folds of groups.
 
-        Raises ValueError for sample weights, if all candidates are in one group, and if the labels
-        leave the metric ``select`` undefined.
+        Of equally good alphas the largest. With a preference graph ``select`` looks at it for
+        "disagreement", at the labels for other metrics. Raises ValueError as ``path``, and if the
+        metric is undefined.
         """
         path = self.path(data, targets)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
@@ -145,8 +147,9 @@ class RankSVM:
 
         A Gram matrix (n, n) gives coefficients of candidates (alphas, n), 0 off a basis sampled by
         ``size``; ``Features`` give feature weights (alphas, d). Held-out scores are (alphas, n), by
-        ``folds`` folds of groups. Raises ValueError for sample weights, if all candidates are in
-        one group, and for features with a ``size``.
+        ``folds`` folds of groups, one training each; a fold takes its basis vectors with it. A
+        preference graph takes the place of labels and queries. Raises ValueError for sample
+        weights, if all candidates are in one group, and for features with a ``size``.
         """
         check_unweighted(targets, "ranksvm.v1")
         coordinates = self._map(data, targets)
@@ -296,6 +299,7 @@ class LabelPairs:
     def from_labels(cls, y: Vector, queries: Indices) -> LabelPairs:
         """Number the labels (n,) within each query in ascending order; equal labels share a number.
 
+        A level is ``query * span`` plus the number, ``span`` a power of two above all numbers.
         ``queries`` (n,) are any numbers of queries. There must be at least one candidate.
         """
         query = np.unique(queries, return_inverse=True)[1]
@@ -466,9 +470,8 @@ def minimise_squared(
 
     ``start`` (d,) are the first weights. The fit ends when no entry of the gradient of loss plus
     penalty, per pair, exceeds ``tolerance`` times ``alpha`` per pair (at least 1e-3, at most 1),
-    or the objective falls no more.
-    ``iterations`` is the largest number of steps: a fit that has not converged by then is returned
-    without a warning. There must be at least one pair.
+    or the objective falls no more. ``iterations`` is the largest number of steps: a fit that has
+    not converged by then is returned without a warning. There must be at least one pair.
     """
     # The scale makes tolerances mean the same at any number of pairs.
     scale = 1.0 / problem.pairs.number
@@ -804,7 +807,9 @@ class MarginCounts:
 def _prepare_pass(ordered: Counts, shift: int, bits: int) -> _Pass:
     """Return the parts of a pass that follow from the sorted levels (n,) alone.
 
-    ``shift`` is the position of the pass's digit in a level, ``bits`` its width, both in bits.
+    Counts are taken in the sorted levels, before the block of equal higher digits in which a level
+    lies, and are stored by level. ``shift`` is the position of the pass's digit in a level,
+    ``bits`` its width, both in bits.
     """
     outer, inner = ordered >> (shift + bits), ordered >> shift
     digit = inner & ((1 << bits) - 1)

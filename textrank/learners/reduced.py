@@ -116,8 +116,9 @@ class ReducedRLS:
         """Train on a Gram matrix or on features and choose alpha by held-out scores.
 
         ``basis`` (b,) are the rows of the basis; None samples them by ``sampling``. With
-        ``targets.heads`` alpha has the best mean of the metric over all heads. Raises ValueError if
-        the labels leave the metric ``select`` undefined, and for sample weights with ``rank``.
+        ``targets.heads`` alpha has the best mean of the metric over all heads. A preference graph
+        is not learned from. Raises ValueError if the labels leave the metric ``select`` undefined,
+        and for sample weights with ``rank``.
         """
         if targets.heads is not None:
             return self._fit_heads(data, targets, targets.heads, basis)
@@ -147,8 +148,8 @@ class ReducedRLS:
 
         With a Gram matrix the coefficients (alphas, n) are zero off the basis; with features they
         are feature weights (alphas, d). Held-out scores are (alphas, n). ``basis`` (b,) are the
-        rows of the basis; None samples them by ``sampling``. Heads are ignored. Raises ValueError
-        for sample weights with ``rank``.
+        rows of the basis; None samples them by ``sampling``. Heads and a preference graph are
+        ignored. Raises ValueError for sample weights with ``rank``.
         """
         Y = check_targets(targets.y, len(targets))
         weights, heldout = self._solve(data, targets, Y, basis)
@@ -204,8 +205,8 @@ class ReducedRLS:
         ``a`` is the number of alphas; ``columns`` (n, b) are kernel values with the ``basis``;
         ``Y`` is (n, p). The held-out scores of a group are those of a solution without its rows,
         also without those in the basis. ``targets`` give groups, queries and weights; their labels
-        are not used. Raises ValueError if the Gram matrix
-        of the basis is not symmetric or is zero, and for sample weights with ``rank``.
+        are not used. Raises ValueError if the Gram matrix of the basis is not symmetric or is zero,
+        and for sample weights with ``rank``.
         """
         coordinates = ReducedCoordinates.from_columns(columns, basis)
         problem = self._problem(coordinates, targets, Y)
@@ -221,9 +222,11 @@ class ReducedRLS:
         """Return the changes of the model at ``alpha`` without each group and its basis vectors.
 
         They are (n, g) of coefficients with a Gram matrix, zero off the basis, else (d, g) of
-        feature weights. With ``targets.heads`` they have one more axis, of heads. None for rankings
-        (``rank``), whose pairs change too. Raises ValueError if candidates of the basis are so
-        nearly equal that the changes would not be exact to 1e-9.
+        feature weights. With ``targets.heads`` they have one more axis, of heads. The basis is
+        drawn again by the settings, so it must be that of the model; with all candidates as basis
+        and without heads the result is that of ``rls_changes``. None for rankings (``rank``), whose
+        pairs change too. Raises ValueError if candidates of the basis are so nearly equal that the
+        changes would not be exact to 1e-9.
         """
         if self.rank:
             return None
@@ -257,7 +260,8 @@ class ReducedRLS:
     ) -> DiagonalRidge:
         """Build the ridge problem of labels ``Y`` (n, p), or of preferences within queries.
 
-        Weights are those of ``targets``. Raises ValueError for sample weights with ``rank``.
+        Weights are those of ``targets``; with ``rank`` the preferences are all pairs of a query,
+        and a preference graph is ignored. Raises ValueError for sample weights with ``rank``.
         """
         weights = check_weights(targets.weights, len(Y))
         if not self.rank:
@@ -273,9 +277,11 @@ class ReducedRLS:
     def sample_basis(self, targets: Targets, K: Matrix | None = None) -> Indices:
         """Return the sorted rows of a basis drawn by ``sampling``, all rows if ``size`` >= n.
 
-        Only ``leverage`` needs the Gram matrix ``K`` (n, n), and raises ValueError without it. A
-        ``balanced`` basis is smaller than ``size`` if negatives are fewer than half of it. The
-        same ``seed`` gives the same basis.
+        ``stratified`` draws evenly over ``targets.groups``, ``balanced`` by the labels,
+        ``leverage`` at the median of ``alphas``. Only ``leverage`` needs the Gram matrix ``K``
+        (n, n), and raises ValueError without it, but not if ``size`` >= n. A ``balanced`` basis is
+        smaller than ``size`` if negatives are fewer than half of it. The same ``seed`` gives the
+        same basis.
         """
         n = len(targets)
         if self.size >= n:
@@ -490,7 +496,7 @@ class ReducedCoordinates:
         """Return ridge regression on ``Y`` (n, p), rotated so that every alpha is a diagonal.
 
         ``preferences`` regress on differences within queries; ``weights`` (n,) multiply squared
-        errors. At most one of them may be given.
+        errors, None by 1. Only one of them should be given: with both, weights are ignored.
         """
         T, target = self.H, Y
         if preferences is not None:
@@ -810,7 +816,9 @@ class SparseRLS:
     def _operator(self, targets: Targets) -> tuple[Callable[[Vector], Vector], Vector]:
         """Return a function ``u -> L u`` of a vector (n,), and the pull (n,) of the targets.
 
-        ``L`` is the Laplacian of the preferences; the identity, and the labels, for plain RLS.
+        ``L`` is the Laplacian of the preferences, as of ``RankRLS.operator``, which also says what
+        is raised. For plain RLS they are the identity and the labels; a preference graph is then
+        ignored.
         """
         if self.rank == "none":
             return lambda u: u, targets.y

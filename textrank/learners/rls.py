@@ -118,6 +118,9 @@ class RLS:
 
         A Gram matrix (n, n) gives coefficients of candidates (alphas, n), ``Features`` give feature
         weights (alphas, d). Held-out scores are (alphas, n), of each candidate without its group.
+        Squared errors are multiplied by ``targets.weights`` and, for labels above 0, by
+        ``positive_weight``. Queries, preferences and heads are ignored. Raises ValueError for data,
+        labels or weights that are not finite or do not fit together.
         """
         matrix, dual = check_data(data)
         Y = check_targets(targets.y, matrix.shape[0])
@@ -131,10 +134,10 @@ class RLS:
     ) -> list[NestedScores]:
         """Return test scores and inner held-out scores of every partition into folds, in order.
 
-        A partition is the fold number of each candidate (n,); ValueError if a group is in two
-        folds. One inverse per alpha serves all folds, all groups inside them and all partitions;
-        features fewer than a third of the candidates, or whose Gram matrix would lose digits, are
-        trained fold by fold instead.
+        A partition is the fold number of each candidate (n,); ValueError if a group is in two folds
+        or there is only one fold. One inverse per alpha serves all folds, all groups inside them
+        and all partitions; features fewer than a third of the candidates, or whose Gram matrix
+        would lose digits, are trained fold by fold instead.
         """
         matrix, dual = check_data(data)
         y = check_targets(targets.y, matrix.shape[0])[:, 0]

@@ -208,8 +208,9 @@ class GreedyFeatures:
         """Select ``count`` columns of features (n, d), in the order in which they are added.
 
         Of equally good columns the first is taken. A ranking holds out queries and does not look at
-        groups; sample weights are ignored. Raises ValueError if there are fewer than ``count``
-        columns.
+        groups, otherwise groups are held out. Only the first column of the labels is used; sample
+        weights and preferences are ignored. Raises ValueError if there are fewer than ``count``
+        columns, and for features or labels that are not finite.
         """
         F = to_dense(check_features(data))
         y = check_targets(targets.y, len(F))[:, 0]

@@ -188,7 +188,7 @@ class Linter:
         words: Sequence[str] = (),
         style: bool = False,
     ) -> None:
-        """Load the model unless a loaded one is given.
+        """Load the model unless a loaded one is given; a shipped name is preferred to a path.
 
         Raises ValueError if the model folder is missing or damaged.
         """
@@ -293,11 +293,11 @@ def blank_non_prose(text: str, kind: str = "text") -> str:
     """Return the text with everything that is not prose blanked, at the same length.
 
     Non-prose becomes NON_PROSE, block markup, list bullets and code around comments BLOCK_BREAK,
-    and inline markup blanks; line breaks stay, so offsets are those of ``text``. ``kind`` is one
-    of FILE_KINDS; in program code only comments and docstrings are prose. Stretches of more than
-    MAX_WORD_CHARACTERS without white space are not prose, so the time is proportional to the
-    length of the text. Lines between ``textrank: off`` and ``textrank: on`` and lines with
-    ``textrank: ignore`` are blanked too.
+    and inline markup blanks; line breaks stay, so offsets are those of ``text``. ``kind`` is one of
+    FILE_KINDS; in program code only comments and docstrings are prose. Stretches of more than
+    MAX_WORD_CHARACTERS without white space are not prose, so the time is proportional to the length
+    of the text. Lines between ``textrank: off`` and ``textrank: on`` and lines with
+    ``textrank: ignore`` are blanked too. Raises KeyError for another ``kind``.
 
     >>> blank_non_prose("Call `then()` than.", "markdown").replace(NON_PROSE, "#")
     'Call ######## than.'
@@ -321,9 +321,9 @@ def blank_non_prose(text: str, kind: str = "text") -> str:
 def _blank_code_blocks(text: str) -> str:
     """Return Markdown with fenced and indented code blanked.
 
-    A fence without a closing one of at least the same length lasts until the end. Lines with four
-    blanks or a tab after an empty line are code, unless they belong to a list: items and their
-    continuations may be indented that far.
+    A fence without a closing one of at least the same length, alone on its line, lasts until the
+    end. Lines with four blanks or a tab after an empty line are code, unless they belong to a list:
+    items and their continuations may be indented that far.
     """
     lines = []
     fence = ""
@@ -411,8 +411,9 @@ def _blank_delimiters(token: str) -> str:
 def _keep_comments(text: str, kind: str) -> str:
     """Return program code with everything but comments replaced by BLOCK_BREAK.
 
-    ``kind`` is a key of COMMENT_PATTERNS. Delimiters become blanks, so that comments on lines of
-    their own that follow each other are one paragraph.
+    ``kind`` is a key of COMMENT_PATTERNS. A delimiter inside a string in double quotes begins no
+    comment; other strings are not recognised. Delimiters become blanks, so that comments on lines
+    of their own that follow each other are one paragraph.
     """
     kept = list(_blank(text, BLOCK_BREAK))
     for match in re.finditer(COMMENT_PATTERNS[kind], text):

@@ -476,7 +476,10 @@ class ContextNetwork:
         )
 
     def to_arrays(self) -> dict[str, Any]:
-        """Return the arrays by name; layers are rounded to float16."""
+        """Return the arrays by name, for ``from_arrays``; layers are rounded to float16.
+
+        Names are "network/" and hashes, vectors, steps, and layer and bias with the numbers 0 to 2.
+        """
         layers = {f"network/layer{k}": v.astype(np.float16) for k, v in enumerate(self.layers)}
         biases = {f"network/bias{k}": v.astype(np.float32) for k, v in enumerate(self.biases)}
         embeddings = {"network/hashes": self.hashes, "network/vectors": self.vectors}
@@ -723,8 +726,8 @@ class ConfusionModel:
         """Return spot, pair, printed side and log-odds of the proposals that may be right.
 
         Spots are indices into ``spots``. ``is_judged``, (pairs, 2), says which words are judged.
-        With a network, it judges only proposals that have at least MIN_LINEAR_LOG_ODDS without it;
-        others are dropped.
+        With a network, proposals with less than MIN_LINEAR_LOG_ODDS by the features alone are
+        dropped; the log-odds of the others include the network's part.
         """
         rows = [np.empty((4, 0))]
         for first in range(0, len(spots.start), CHUNK_OCCURRENCES):
@@ -750,7 +753,8 @@ class ConfusionModel:
 
         ``thresholds`` has shape (pairs, 2). A word may belong to several pairs. Of its proposals,
         the one with the highest log-odds less half of its threshold wins, if it is MIN_LEAD ahead
-        of the next one; else nothing is yielded. Results are in the order of ``spots``.
+        of the next lower one; else nothing is yielded. If several have exactly the highest, all
+        are yielded. Results are in the order of ``scores``.
         """
         span, pair, side, odds = scores
         threshold = thresholds[pair, side]
@@ -1263,7 +1267,8 @@ class ConfusionModel:
     def from_disk(cls, path: str | Path) -> ConfusionModel:
         """Read a model folder; raise ValueError that names a missing or damaged file.
 
-        Checksums are verified. Large tables are built at first use.
+        Checksums are verified, and there must be ``pairs.json`` and ``table.npz``. The model has a
+        network if the latter has one. Large tables are built at first use.
         """
         folder = Path(path)
         meta = verify_manifest(folder, needed=("pairs.json", "table.npz"))

@@ -111,8 +111,8 @@ class SpellServer(LanguageServer):
         """Return the linter with the settings that hold for a document; needs ``_linter_lock``.
 
         Settings are those of the nearest pyproject.toml; defaults if the document is not a file, or
-        the settings are invalid, which is reported to the editor once per message. The model is
-        loaded at the first call.
+        the settings are invalid, which is reported to the editor once per message. ``exclude`` is
+        ignored. The model is loaded at the first call.
         """
         if self._model is None:
             self._model = ConfusionModel.from_disk(shipped_model_path("confusions") or "confusions")

@@ -166,8 +166,9 @@ def describe_feature(name: Sequence[str], word_of_stem: Mapping[str, str] | None
     does not have is ``ABSENT_WORDS``. With None stems stay. Features of grammar (views
     "dependencies", "events" and "roles", "path" without "word") share the description of their
     view, tags of "local_context" are ``GRAMMAR_NEARBY``, and counts those of
-    ``DESCRIPTION_OF_COUNT``. Names of parses (``PARSE_NAMES``) are left out. Features without a
-    view of ``GROUP_OF_VIEW`` are their words, joined by blanks, or the title of their group in
+    ``DESCRIPTION_OF_COUNT``. Names of parses (``PARSE_NAMES``), numbers of "local_context" and all
+    words but the first of the place "top" are left out. Features without a view of
+    ``GROUP_OF_VIEW`` are their words, joined by blanks, or the title of their group in
     ``GROUP_OF_ENTRY``.
 
     >>> describe_feature(("triggers", "trigger", "middle", "bind"), {"bind": "binds"})
@@ -295,8 +296,9 @@ def describe_path(steps: Sequence[Step], names: Sequence[str]) -> str:
     """Return how the word at the top of a dependency path joins two names, in one sentence.
 
     ``steps`` lead from the first of the two ``names`` to the second. Words of the text are between
-    stars. A verb that shares the subject of an earlier one in a list is named instead of it. "" if
-    one of the names is itself at the top, or without steps.
+    stars. If the first name is in the active subject of the top, the last verb of a list of verbs
+    on the way to the second name is named instead of the top. "" if one of the names is itself at
+    the top, or without steps.
 
     >>> first, last = Step("GRB2", True, "nsubj", False), Step("SOS1", True)
     >>> describe_path([first, Step("binds", False, "dobj"), last], ["GRB2", "SOS1"])
@@ -321,7 +323,9 @@ def _describe_role(name: str, way: Sequence[tuple[str, str]]) -> str:
     """Return a name with its role: "GRB2 as subject", "IL-2 in its object (*secretion*)".
 
     ``way`` are the relations and words from the top of the path down to the name, at least one. The
-    first relation decides: a preposition ("IL-2 after *of*"), one of ``_ROLES``, else "beside it".
+    first relation decides: a preposition ("IL-2 after *of*"; "agent" is "by", the word of "prep"
+    itself), one of ``_ROLES``, else "beside it". If the name is further down, the first word on the
+    way is added in parentheses.
     """
     relation, word = way[0]
     match = _PREPOSITION.fullmatch(relation)

@@ -175,7 +175,9 @@ def render_league(league: League) -> str:
 def render_replay(replay: Mapping[str, Any]) -> str:
     """Return the replay of an annotation as an HTML page: curve, forecasts and when to stop.
 
-    ``replay`` is ``Replay.to_dict()`` with at least one random order. Needs matplotlib.
+    ``replay`` is ``Replay.to_dict()`` with at least one random order. A table has the chosen points
+    with the random values at each; of ``describe_replay`` only the first sentence is shown. Needs
+    matplotlib.
     """
     figures = [plot_replay(replay), plot_forecast_checks(replay)]
     orders = [points for name, points in replay["curves"].items() if name != "chosen"]

@@ -731,7 +731,7 @@ def describe_left_out(transfer: Transfer) -> list[str]:
 def describe_effect(effect: TransferEffect) -> tuple[str, str]:
     """Return the changes of AUC and F in percentage points, with their intervals.
 
-    A cell is "" if the change is undefined.
+    A cell is "" if the change is undefined; a change without an interval is given alone.
     """
     pairs = ((effect.auc, effect.auc_interval), (effect.f, effect.f_interval))
     cells = []

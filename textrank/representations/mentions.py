@@ -727,7 +727,8 @@ class Views:
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
         """Return all views of the candidates by name, in the order of ``representations``.
 
-        Each view has one row per candidate, in order.
+        Each view has one row per candidate, in order; that of a ``SharedRepresentation`` is a
+        ``SharedRows``.
         """
         return MultiView(
             {

@@ -67,7 +67,7 @@ class Strict:
     def factor(self, positions: NDArray[np.integer]) -> Features:
         """Return R with one row per position and one column per distinct position.
 
-        Columns are in ascending order.
+        Columns are in ascending order, named by position with its sign, such as "+2".
         """
         distinct, column = np.unique(np.asarray(positions), return_inverse=True)
         cells = (np.ones(len(positions)), (np.arange(len(positions)), column))
@@ -130,10 +130,10 @@ class Sided:
     def factor(self, positions: NDArray[np.integer]) -> Features:
         """Return R with one row per position.
 
-        It has the columns of ``of`` once for both sides and once for each side. The similarity of
-        ``of`` is multiplied by ``across`` for positions on different sides, and kept on the same
-        side. Position 0 is a side of its own. Columns that are zero for all the positions are
-        dropped.
+        It has the columns of ``of`` once for both sides and once for each side (names with the
+        prefix both, before, target or after). The similarity of ``of`` is multiplied by ``across``
+        for positions on different sides, and kept on the same side. Position 0 is a side of its
+        own. Columns that are zero for all the positions are dropped.
         """
         inner = self.of.factor(positions)
         side = np.sign(positions)
@@ -198,7 +198,8 @@ class Smooth:
     def factor(self, positions: NDArray[np.integer]) -> Features:
         """Return R with one row per position and one column per pivot of the Cholesky factor.
 
-        R R' differs from P̂ of the binned positions by at most ``tolerance``.
+        R R' differs from P̂ of the binned positions by at most ``tolerance``. A column is named
+        "near" and the middle of its pivot's bin, with its sign. Position 0 has a bin of its own.
         """
         distances = _bin_middles((0, *self.bins))
         grid = np.concatenate([-distances[:0:-1], distances])
@@ -311,7 +312,8 @@ class Mixture:
     def factor(self, inputs: Any) -> Features:
         """Return the parts' factors side by side, each times the square root of its weight.
 
-        ``inputs`` are positions or words, whichever all parts take.
+        ``inputs`` are positions or words, whichever all parts take. Columns have the part's name as
+        first word of their names; a part of weight 0 keeps its columns.
         """
         factors = {name: part.factor(inputs) for name, part in _as_dict(self.parts).items()}
         weights = _as_dict(self.weights)
@@ -360,7 +362,9 @@ class PositionTable:
     def factor(self, positions: NDArray[np.integer]) -> Features:
         """Return R with one row per position and one column per pivot of the Cholesky factor.
 
-        R R' is ``matrix`` at the bins of the positions (``bin_positions``), up to ``tolerance``.
+        R R' is ``matrix`` at the bins of the positions (``bin_positions``), up to ``tolerance``
+        times its largest absolute entry. Columns are in the order in which pivots were chosen, with
+        names "like" and the middle of the pivot's bin, with its sign.
         """
         P = np.asarray(self.matrix)
         R, pivots = pivoted_cholesky(P, self.tolerance * max(float(np.abs(P).max()), 1e-300))
@@ -398,7 +402,8 @@ class _DistanceSimilarity:
     def factor(self, positions: NDArray[np.integer]) -> Features:
         """Return R with one row per position and one column per pivot of the Cholesky factor.
 
-        The sign of a position has no effect.
+        The sign of a position has no effect. A column is named "near" and the middle of its pivot's
+        bin, as a distance.
         """
         bins = (0, *self.smooth.bins)
         distances = _bin_middles(bins)

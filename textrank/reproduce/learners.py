@@ -515,8 +515,9 @@ def _estimate_auc(K: Matrix, y: Vector, rng: np.random.Generator) -> dict[str, f
     """Return four cross-validation estimates of the AUC of RLS with alpha 1, by name.
 
     ``K`` is the Gram matrix of a sample, ``y`` its labels, 1 and -1. Five folds are stratified and
-    drawn with ``rng``; folds with a single class are left out of the average. The names are
-    "leave-pair-out", "averaged fivefold", "pooled fivefold" and "pooled leave-one-out".
+    drawn with ``rng``, which is advanced; folds with a single class are left out of the average.
+    The names are "leave-pair-out", "averaged fivefold", "pooled fivefold" and "pooled
+    leave-one-out".
     """
     folds = np.empty(len(y), dtype=np.intp)
     for label in (-1.0, 1.0):  # stratified
@@ -810,7 +811,8 @@ def _standardize(X: Matrix, new: Matrix) -> tuple[Matrix, Matrix]:
 def _folds(classes: Indices, settings: RunSettings) -> Iterator[tuple[Indices, Indices]]:
     """Iterate over train and test indices of five folds, ten in the full version, shuffled.
 
-    ``classes`` are class numbers from 0. Folds are stratified if every class has a member for each.
+    ``classes`` are class numbers from 0. Folds are stratified if every class number up to the
+    largest has a member for each.
     """
     folds = 10 if settings.full else 5
     splitter_class = StratifiedKFold if np.bincount(classes).min() >= folds else KFold

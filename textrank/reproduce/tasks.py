@@ -232,8 +232,8 @@ def run_gene_protein_kernels(settings: RunSettings) -> Cells:
     """Compute the AUC of kernels on the bag of words and on contextual weighting.
 
     Rows are linear, Gaussian and polynomial kernels of degree 2 and 3 on normalised features;
-    columns "bag" and "weighted". Each cell is over the four halves of 2x2 cross-validation. Uses
-    100 abstracts, 400 in the full version.
+    columns "bag" and "weighted". Each cell is over the four halves of 2x2 cross-validation by
+    abstract (``_auc_of_halves``). Uses 100 abstracts, 400 in the full version.
     """
     candidates, groups = read_names(settings, 400 if settings.full else 100)
     targets = Targets.from_candidates(candidates)
@@ -261,10 +261,10 @@ def run_gene_protein_kernels(settings: RunSettings) -> Cells:
 
 
 def run_word_senses(settings: RunSettings) -> Cells:
-    """Compute the accuracy on the instances of four words, by position kernel.
+    """Compute the accuracy on the instances of four words in Senseval, by position kernel.
 
     One row per entry of ``VARIANTS``, then of ``WITH_COLLOCATIONS``; columns "pooled" and "mean of
-    words or sets". The short version takes every tenth document.
+    words or sets". The short version takes every tenth document, from number ``seed % 10`` on.
     """
     docs = list(Senseval(str(settings.file(SENSEVAL)))(spacy.blank("en")))
     docs = docs if settings.full else docs[settings.seed % 10 :: 10]
@@ -273,7 +273,7 @@ def run_word_senses(settings: RunSettings) -> Cells:
 
 
 def run_spelling(settings: RunSettings) -> Cells:
-    """Compute the accuracy on occurrences of 21 confusion sets, whole files held out.
+    """Compute the accuracy on 21 confusion sets in the Brown corpus, whole files held out.
 
     One row per entry of ``VARIANTS``, then of ``WITH_COLLOCATIONS``; columns "pooled" and "mean of
     words or sets", from 0 to 1. The short version takes every eighth file, from number
@@ -426,7 +426,8 @@ def prepare_parses(settings: RunSettings, treebank: str = "CRAFT") -> tuple[Pipe
 def run_positions(settings: RunSettings) -> Cells:
     """Compute tau_b of RLS with two locality kernels and three ways to compare positions.
 
-    One row per kernel, one column per entry of ``POSITION_MODES``.
+    One row per kernel, one column per entry of ``POSITION_MODES``. Parses are those of CRAFT, and
+    one article at a time is held out.
     """
     cells: dict[str, dict[str, Figure]] = {}
     for row, kernel in {"sum (11)": LocalSum, "product (13)": LocalityConvolution}.items():
@@ -467,8 +468,9 @@ def run_validation(settings: RunSettings) -> Cells:
 def run_features(settings: RunSettings) -> Cells:
     """Compute tau_b of RLS with each type of feature alone: counted, and with the LC kernel.
 
-    One row per sequence of a parse, and one of all together. A type that is the same in all parses
-    of a sentence, as words with tags of one tagger, cannot rank them and has no row.
+    One row per sequence of a parse, and one of all together, on CRAFT with one article at a time
+    held out. A type that is the same in all parses of a sentence, as words with tags of one tagger,
+    cannot rank them and has no row.
     """
     _, dataset = prepare_parses(settings)
     views = dataset.X
@@ -493,7 +495,7 @@ def run_costs(settings: RunSettings) -> Cells:
 
     One row per cost, "RankRLS (20)" to "(22)", and one of RLS; columns say what RankRLS learns
     from. Costs have "pairs of a sentence", cost (21) and RLS "all pairs". No ties are learnt within
-    sentences.
+    sentences. The kernel is LC, on CRAFT with one article at a time held out.
     """
     K = _gram(settings, LocalityConvolution(theta=0.3))
     cells: dict[str, dict[str, Figure]] = {}
@@ -511,8 +513,8 @@ def run_leave_out(settings: RunSettings) -> Cells:
     """Compute tau_b along alpha by leave-one-out, leave-sentence-out and leave-article-out.
 
     One row per alpha of RLS, one column per unit that is held out ("parses", "sentences",
-    "articles"). Closed-form hold-out of all parses: tau_b of the held-out scores, mean over
-    sentences where it is defined.
+    "articles"). Closed-form hold-out of all parses of CRAFT with the LC kernel: tau_b of the
+    held-out scores, mean over sentences where it is defined.
     """
     K = _gram(settings, LocalityConvolution(theta=0.3))
     _, dataset = prepare_parses(settings)
@@ -666,9 +668,9 @@ def read_documents(
 def run_within(settings: RunSettings) -> Cells:
     """Compute precision, recall, F and AUC of the all-paths kernel with the given folds.
 
-    One row per corpus of ``CORPORA``; mean and standard deviation over the folds of
-    ``ppi/folds.json``. The last columns are precision and F of the co-occurrence baseline, which
-    says yes to every pair.
+    One row per corpus of ``CORPORA`` (a sample of its documents unless full, ``read_documents``);
+    mean and standard deviation over the folds of ``ppi/folds.json``. The last columns are precision
+    and F of the co-occurrence baseline, which says yes to every pair.
     """
     table = read_json(settings.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
     pipeline, cells = load_pipeline("ppi-apg"), {}
@@ -720,7 +722,8 @@ def run_across(settings: RunSettings) -> Cells:
     """Compute AUC and F under three thresholds, trained on one corpus and tested on another.
 
     One row per ordered pair of ``CORPORA``, "train → test"; columns are the labels of
-    ``METRIC_NAMES``, where "f" is "F, own threshold". Undefined metrics are left out.
+    ``METRIC_NAMES``, where "f" is "F, own threshold". Undefined metrics are left out. Documents are
+    those of ``read_documents``, all only in the full version.
     """
     crossed = cross_corpora(
         load_pipeline("ppi-apg"), {name: read_documents(settings, name) for name in CORPORA}

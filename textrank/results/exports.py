@@ -169,9 +169,10 @@ def export_documents(folder: str | Path, target: str | Path, format: str) -> int
 def _iter_folder_docs(folder: Path) -> Iterator[Doc]:
     """Iterate over the documents of a result folder as Docs with names and ``_.textrank_ppi``.
 
-    Documents come in the order of the inputs, whose files are read again; replaced and deleted ones
-    are left out. Registers the extension ``textrank_ppi`` if it is missing. Raises ValueError if
-    ``folder`` is not a result folder, or, when it is reached, an input is missing or changed.
+    Documents come in the order of the inputs, whose files are read again; those that the folder
+    does not list, replaced and deleted ones are left out. Registers the extension ``textrank_ppi``
+    if it is missing. Raises ValueError if ``folder`` is not a result folder, or, when it is
+    reached, an input is missing or changed.
     """
     import spacy
 
@@ -403,8 +404,9 @@ def _read_facts(path: Path) -> list[Fact]:
 def _check_fact(fact: Any) -> Fact:
     """Validate a fact from JSON and return it, aggregated anew from its evidence.
 
-    In the evidence, missing names are taken from the fact, a missing probability is
-    ``MIN_PROBABILITY`` and a missing ``is_reversed`` False. Raises TypeError, KeyError, ValueError
+    Only ``ends``, ``names`` and ``evidence`` of the fact are read. In the evidence, missing names
+    are taken from the fact, a missing probability is ``MIN_PROBABILITY``, a missing ``is_reversed``
+    False and a missing ``trigger`` []. Raises TypeError, KeyError, ValueError
     or AttributeError if another value is missing or a value has a wrong type.
     """
     names = [str(name) for name in fact["names"]]

@@ -220,7 +220,7 @@ def _is_name(text: str) -> bool:
     """Return whether a text can be the name of a protein.
 
     It can if it has 1 to ``MAX_NAME_WORDS`` words and none of them is in ``_NOT_NAMES`` (function
-    words, in any case). Nothing else is checked.
+    words, in any case; commas around a word are ignored).
     """
     words = text.split()
     return 0 < len(words) <= MAX_NAME_WORDS and not any(
@@ -267,7 +267,8 @@ def _parse_count(words: str) -> Question | None:
     """Parse "how many statements are there" and "how many partners has GRB2"; None for other forms.
 
     The result is a "count". About a name, only partners (also called interactors, interactions or
-    facts) can be counted, with ``counted`` "partners"; otherwise the nouns in ``_COUNTED``.
+    facts) can be counted, with ``counted`` "partners"; otherwise the nouns in ``_COUNTED``. None
+    also for another noun, and if the name cannot be one.
     """
     match = _match(
         r"(?:how many|(?:the )?number of|count (?:all|the)|count(?: of)?) (\w+)(.*)", words
@@ -298,7 +299,7 @@ def _parse_papers(words: str) -> Question | None:
 
     The kind is "papers"; for sentences it is "statements" with one name and "evidence" with two;
     for "how often" and "how many papers mention" it is a "count" of "mentions". None for other
-    forms.
+    forms, or if a name cannot be one.
     """
     mention = (
         r"(?:that |which )?(?:mention(?:s|ing)?|discuss(?:es|ing)?|describ(?:es?|ing)|contain(?:s|"
@@ -334,7 +335,7 @@ def _split_pair(text: str) -> list[str]:
 def _parse_conflicts(words: str) -> Question | None:
     """Parse "contradictions about MDM2" and "are there conflicting statements" as "conflicts".
 
-    The Question has at most one name. None for other forms.
+    The Question has at most one name. None for other forms, or if the name cannot be one.
     """
     match = _match(
         rf"(?:(?:are|is) there (?:any |a )?|which |what |{_SHOW})"
@@ -380,7 +381,7 @@ def _parse_network(words: str) -> Question | None:
     """Parse "network of A, B and C" or "graph of A and B"; None for other forms.
 
     "interactions between A, B and C" is a network only with more than two names, and "interactions
-    of" never is, since it asks for partners.
+    of" never is, since it asks for partners. None also if a name cannot be one.
     """
     match = _match(
         r"(?:the )?(?:network|graph|interactions)(?: of| between| among)?[: ]+(.+)", words
@@ -417,7 +418,8 @@ def _parse_list(words: str) -> Question | None:
     """Parse "list all", "top 5", "the 10 strongest interactions", "top 3 partners of GRB2".
 
     The kind is "facts", or "partners" if there is a name; "everything about GRB2" asks for partners
-    too. ``limit`` of the Question is the number, or None if there is none. None for other forms.
+    too. ``limit`` of the Question is the number, or None if there is none. None for other forms, or
+    if the name cannot be one.
     """
     lead = r"(?:(?:list|show|give|print|display|what are|which are)(?: me)? )?(?:the )?"
     objects = r"(?: (?:statements?|interactions?|facts|pairs|relations?|results?))?"
@@ -462,7 +464,7 @@ def _parse_noun(words: str) -> Question | None:
     "Show me all interactions of GRB2" and "the known ..." are such forms too. The kind is
     "partners", with the types and the role of the noun in ``_NOUNS``. The role is that of the name:
     in "inhibitors of MDM2" it is the target. "upstream of" and "downstream of" a name are parsed
-    too. None also if the name cannot be a name.
+    too. A name before the noun is a single word. None also if the name cannot be a name.
     """
     for pattern, (types, role) in _NOUNS.items():
         match = _match(
@@ -540,7 +542,8 @@ def _parse_verb(words: str) -> Question | None:
 
     The kind is "partners", with the types of the verb; "which kinases" with a verb of any type asks
     for phosphorylation. The role is that of the name: "target", "actor" and "actor" in these
-    examples, "" for a verb without direction. None for other forms.
+    examples, "" for a verb without direction. The first verb of ``_VERBS`` with a form that matches
+    decides. None for other forms, or if the name cannot be one.
     """
     listed = rf"(?i)^{_SHOW}({_THING_NOUNS}) (?:that|which) "  # "list the kinases that ..."
     words = re.sub(listed, r"which \1 ", words)
@@ -570,7 +573,8 @@ def _parse_yes_or_no(words: str) -> Question | None:
     The kind is "evidence", with the types of the verb. The first name is the one that acts (MDM2 in
     the second example). The role is "actor" if the verb has a direction, or "" if it has none or
     the names are joined by "and". "What does MDM2 do to TP53" has the role "actor" and any type.
-    None for other forms.
+    The first verb of ``_VERBS`` with a form that matches decides. None for other forms, or if a
+    name cannot be one.
     """
     lead = (
         r"(?:(?:is there |what is |show(?: me)? )?(?:any |some |the )?(?:strongest |best |main )?"
@@ -613,7 +617,7 @@ def _parse_pair(words: str) -> Question | None:
     The kind is "evidence". Introductory words such as "show links between" are dropped. The text is
     split at the first of these separators that gives two parts: comma, "and", a dash between
     spaces, "with", "vs", "--". Two words without a separator are a pair only if each has a capital
-    letter or a digit. None for other forms.
+    letter or a digit. None for other forms, or if a name cannot be one.
     """
     lead = (
         r"(?:(?:is there )?(?:any |an? )?(?:evidence|relations?|relationship|interactions?|links?|"
@@ -795,11 +799,12 @@ def _answer_document(results: Results, question: Question) -> Answer:
 
 
 def _answer_count(results: Results, question: Question, where: Filter) -> Answer:
-    """Answer a question for a number with one row that has the number under its name.
+    """Answer a question for a number with one row that has the number under ``question.counted``.
 
     Partners and facts are filtered by ``where``. The row of statements has ``statements``, the
-    number of all, and ``likely``, the number that fulfil ``where``. Documents, names and mentions
-    are counted without ``where``.
+    number of all, and ``likely``, the number that fulfil ``where``; that of mentions also has
+    ``documents``, the number of documents that mention all names of the question. Documents, names
+    (entities of all statements) and mentions are counted without ``where``.
     """
     counted = question.counted
     if counted == "mentions":

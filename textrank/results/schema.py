@@ -319,9 +319,10 @@ def _sentence_start(text: str, row: Row) -> int | None:
 def _title(doc: Doc, text: str) -> str:
     """Return the title of a document: that of the reader, or else the first line of the text.
 
-    The reader's title is ``doc.user_data["title"]``, or else ``doc.user_data["meta"]["title"]``. A
-    first line longer than ``MAX_TITLE_LINE`` characters, such as an abstract without a title, is
-    reduced to its first sentence and cut to ``MAX_TITLE_CHARACTERS``.
+    The reader's title is ``doc.user_data["title"]``, or else ``doc.user_data["meta"]["title"]``,
+    and is returned whole. A first line longer than ``MAX_TITLE_LINE`` characters, such as an
+    abstract without a title, is reduced to its first sentence, if it ends within 1000 characters.
+    In any case the line is cut to ``MAX_TITLE_CHARACTERS``; blank lines before it are skipped.
     """
     data = doc.user_data
     title = data.get("title") or (data.get("meta") or {}).get("title")

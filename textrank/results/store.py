@@ -1053,7 +1053,8 @@ class Store:
     def fetch(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Return the rows of a query as dictionaries by column; ``values`` are its parameters.
 
-        The query is not checked, so it must be trusted. Raises duckdb.Error if it cannot be run.
+        The query is not checked, so it must be trusted. It runs in a cursor of its own. Of columns
+        with the same name the last is kept. Raises duckdb.Error if it cannot be run.
         """
         return _fetch_rows(self.connection, sql, values)
 
@@ -1255,8 +1256,10 @@ def _build_store(
 ) -> Store:
     """Create the derived tables of a Store and return it.
 
-    These are ``species``, ``pairs``, ``spellings`` and ``entities`` (``Store``). The tables or
-    views ``claims``, ``mentions`` and ``texts`` must already exist in ``connection``.
+    These are ``species``, ``pairs``, ``spellings`` and ``entities`` (``Store``). The species of a
+    pair is that of its first name, or else of its second; the year is that of any document with its
+    id. The tables or views ``claims``, ``mentions`` and ``texts`` must already exist in
+    ``connection``.
     """
     connection.execute(
         """CREATE TABLE species AS

@@ -237,8 +237,8 @@ class Slice:
         """Return the slice without the suspects; it has no pieces if nothing is left.
 
         ``suspects`` are pairs of the index of a piece and the number of a document in its file. A
-        piece whose documents are not listed in ``only`` is always kept, since it is unknown whether
-        it has other documents.
+        piece whose documents are not listed in ``only`` is always kept, with its suspects added to
+        ``without``, since it is unknown whether it has other documents.
         """
         rest = []
         for index, piece in enumerate(self.pieces):

@@ -264,9 +264,10 @@ class Run:
 
         The result is [] if the slice is finished or given up, the slice itself if it is to be tried
         again, or the slices into which it was split. After its worker died ``MAX_ATTEMPTS`` times,
-        or hung once, the slice is split; one that cannot be split is given up (``_blame``). Raises
-        ValueError if the outcome is ``refused``, if workers cannot be started, or for an error with
-        ``strict``.
+        or hung once, the slice is split: by the suspects of the last death, or into halves if its
+        file is to blame. A single document, or a slice that cannot be split, is given up
+        (``_blame``). Raises ValueError if the outcome is ``refused``, if workers cannot be started,
+        or for an error with ``strict``.
         """
         if outcome.refused:
             raise ValueError(outcome.refused)

@@ -178,7 +178,9 @@ class WorkerSupervisor:
         ``order`` is a message of ``textrank.scale.worker``, with ``job`` or with ``slice`` and
         ``paths``. ``limit`` is the longest time without a message, in seconds; the worker is killed
         after it. For a ``job``, ``done`` of the outcome is the message ``{"ready": …}``. If the
-        worker ends, the outcome is ``died``; no exception is raised.
+        worker ends, the outcome is ``died``; no exception is raised. Suspects are the documents of
+        the latest ``batch``, or the latest ``item``, named by its number from 1; ``words`` and
+        ``reading`` clear them.
         """
         suspects: tuple[Suspect, ...] = ()
         reading = True
@@ -221,8 +223,8 @@ class WorkerSupervisor:
     def _receive(self, limit: float) -> dict[str, Any]:
         """Wait for the next message of the worker and return it.
 
-        Raises TimeoutError after ``limit`` seconds without output and EOFError when the worker has
-        ended.
+        Raises TimeoutError after ``limit`` seconds without output, EOFError when the worker has
+        ended, and ValueError for a line that is not JSON.
         """
         child = self._child
         if child is None or child.stdout is None:

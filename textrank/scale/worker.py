@@ -492,7 +492,8 @@ class Analysis:
     def read(self, docs: Sequence[Doc]) -> list[Doc]:
         """Find names and parse sentences in place, without scoring, and return the Docs in order.
 
-        In two passes, Docs that already have dependencies keep them.
+        In two passes, Docs that already have dependencies keep them. Otherwise all components run,
+        and Docs without complete sentence starts are then split by rules.
         """
         if not self.two_passes:
             return [_ensure_sentences(doc) for doc in _apply_in_chunks(docs, self.pipes)]
@@ -545,7 +546,8 @@ def _set_parse(doc: Doc, mask: NDArray[np.bool_], part: Doc | None) -> None:
     """Set the parse of the tokens in ``mask`` from ``part``, and flat trees elsewhere, in place.
 
     ``part`` is the parsed Doc of ``_take_sentences``, or None if the mask is empty. In a flat tree
-    every token depends on the first one of its sentence.
+    every token depends on the first one of its sentence, with the labels "dep" and "ROOT"; its tags
+    and lemmas stay.
     """
     values: Any = doc.to_array(list(PARSED_ATTRIBUTES)).astype(np.uint64)
     starts = sentence_starts(doc)

@@ -82,10 +82,10 @@ class Question:
         """Return one candidate if there are two answers, otherwise one per answer.
 
         The single candidate of a question with two answers stands for the second one. ``number`` is
-        the number of the question in its Doc; all its candidates have the query "q<number>". The
-        label is 1 for the right answer, -1 for others, and None if the right answer is unknown.
-        Each candidate has a copy of the span with its id but without its label, which may be the
-        right answer.
+        the number of the question in its Doc; all its candidates have the query "q<number>" and the
+        title as ``question``. The label is 1 for the right answer, -1 for others (for all if the
+        right one is not among them), and None if the right answer is unknown. Each candidate has a
+        copy of the span with its id but without its label, which may be the right answer.
         """
         answers = self.answers[1:] if len(self.answers) == 2 else self.answers
         span, doc = self.span, self.span.doc
@@ -136,7 +136,8 @@ class AnsweredQuestion:
 
         ``answers`` are all answers of the question, in the order of its candidates. With two
         answers, the only score is the log-odds of the second. With more, each score is converted to
-        a probability on its own, and these are divided by their sum.
+        a probability on its own, and these are divided by their sum; raises ValueError then if the
+        numbers of answers and scores differ.
         """
         if len(answers) == 2:
             second = float(expit(self.scores[0]))
@@ -151,8 +152,8 @@ class AnsweredQuestion:
         With a single candidate, which stands for the second of two answers, the second answer is
         predicted if the score is at least ``threshold``, else the first; the first is right if the
         label is not positive or unknown. With several candidates, the one with the highest score is
-        predicted (the first of equals) whatever ``threshold`` is; it is right if its label is
-        positive.
+        predicted (the first of those that tie within rounding) whatever ``threshold`` is; it is
+        right if its label is positive.
         """
         labels = [candidate.label or 0.0 for candidate in self.candidates]
         if len(labels) == 1:
@@ -197,7 +198,8 @@ class ChoiceTask(Task):
         ``scored`` has all candidates of the Doc. ``is_in`` has shape (n, 2): column 0 says whether
         the answer of a candidate is in the set; column 1 is used for single candidates only and
         says whether the other answer, the first of the two, is. Answers are listed by descending
-        score, equal scores in the order of the task's answers. Rows are changed in place.
+        score, scores that tie within rounding in the order of the task's answers. Rows are changed
+        in place. Raises ValueError if the numbers of rows and questions differ.
         """
         start = 0
         rows = get_answers(doc, self.name) or []
@@ -224,7 +226,8 @@ class ChoiceTask(Task):
         With a single candidate, the best answer is the second one if the score is at least 0, else
         the first, and the confidence is the magnitude of the score. With several, the best answer
         is the first with the highest score; the confidence is the log-odds of its share in the sum
-        of the candidates' probabilities.
+        of the candidates' probabilities, cut to 1e-9 .. 1 - 1e-9. Labels count as positive where
+        above 0: an unknown one (NaN) makes the first of two answers right, else none.
 
         Returns
         -------

@@ -189,8 +189,9 @@ class Retrieve(Task):
         """Return one candidate per listed document, in the order of the list.
 
         [] for a Doc that lists none. The features of a candidate are those listed, or else the
-        seven of ``_ranking_features``. Both document and query of a candidate are the id of the
-        Doc. The label is the relevance, None if it is unknown.
+        seven of ``_ranking_features``; its span is the whole Doc. Both document and query of a
+        candidate are the id of the Doc. The label is the relevance, None if it is unknown. Raises
+        ValueError if an entry of the list is not a document (``listed_documents``).
         """
         documents = listed_documents(doc)
         word_counts = [_count_words(row) for row in documents]
@@ -304,11 +305,12 @@ class Preferences(Task):
     is_ranking: ClassVar[bool] = True
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """Return the item as one candidate; its label is None if it was never compared.
+        """Return the item as one candidate; its label is the sum of its preferences.
 
         ``doc.user_data["comparisons"]`` lists (key of the comparison, strength of the preference
         for this item); the two items of a comparison have the same key and opposite signs. The
-        label is the sum of the strengths. ``doc.user_data["query"]`` is the query, "" if missing.
+        label is the sum of the strengths: 0 for an empty list, None if there is no list.
+        ``doc.user_data["query"]`` is the query, "" if missing.
         """
         comparisons = doc.user_data.get("comparisons")
         pairs = None if comparisons is None else tuple((str(k), float(m)) for k, m in comparisons)
@@ -419,9 +421,11 @@ def _ranking_features(
 ) -> dict[str, float]:
     """Return the given features of a document, or seven features of its overlap with the query.
 
-    These are shares of the query's words, of their idf and of its word pairs that the document has,
-    the share of words in the title, BM25 divided by 1 + the number of distinct query words, and
-    logarithms of occurrences and length.
+    These are shares of the distinct words of the query that the document has ("words of the query",
+    by idf in "rare words of the query", and only of its title in "words in the title"); the share
+    of the query's pairs of neighbouring words that it has as neighbours ("pairs of words"); "BM25",
+    divided by 1 + the number of distinct query words; "occurrences", log(1 + occurrences of the
+    query's words), and "length", log(1 + words) / 10. A query without words has shares of 0.
 
     Parameters
     ----------

@@ -242,7 +242,8 @@ class ParseRanking(Task):
         """Return the number of sentences with a gold tree but without any parse.
 
         0 if parses come from a parser, which gives every sentence one. With Link Grammar the Doc is
-        parsed again. ``candidates`` is not used.
+        parsed again. ``candidates`` is not used. Raises ValueError if ``source`` is "given" and the
+        Doc has no parses.
         """
         if self._uses_document_parses(doc):
             parsed_rows = _rows_by_sentence(doc, "parses")
@@ -269,8 +270,8 @@ class ParseRanking(Task):
         (its text), ``words`` and ``parses``, all its parses, best first (the first candidate on
         ties), with ``parse`` (name), ``score``, ``votes``, ``parser`` (whether it is the first
         choice), ``heads`` (word indices in the sentence) and ``labels``. Sentences without
-        candidates keep their parse, or get a flat tree if the Doc has none. ``scored`` must hold
-        the candidates of this Doc alone.
+        candidates keep their parse, or get a flat tree if the Doc has none. Without any candidate
+        only the rows are set, to []. ``scored`` must hold the candidates of this Doc alone.
         """
         candidates, scores = scored.candidates, scored.scores
         rows = []
@@ -625,8 +626,8 @@ def _parse_row(candidate: Candidate, score: float) -> dict[str, Any]:
     """Return the row of a parse in ``doc._.textrank_parse_ranking``.
 
     Keys are ``parse`` (name), ``score``, ``votes``, ``parser`` (whether it is the first choice),
-    ``heads`` (word indices in the sentence) and ``labels``. The candidate must have a
-    ``ParseInfo``.
+    ``heads`` (word indices in the sentence; a root is its own) and ``labels``. Raises ValueError if
+    the candidate has no ``ParseInfo``.
     """
     info = get_parse_info(candidate)
     doc = candidate.doc

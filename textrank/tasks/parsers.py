@@ -778,8 +778,11 @@ class _SpanningTreeSearch:
     def _contract(self, members: list[int]) -> None:
         """Replace a cycle, given by its nodes, by one new node, and add it to ``cycles``.
 
-        The members become inactive; votes of arcs to and from them move to the new node.
-        ``best_head`` of every member must be set to the next one; it is kept for ``_expand``.
+        The members become inactive. Votes of arcs to a member, and its default votes, are reduced
+        by the votes of its arc in the cycle (``arc_values``); the greatest over the members become
+        the votes and the ``default_value`` of the new node. Of votes of arcs from the members the
+        greatest count. ``best_head`` of every member must be set to the next one; it is kept for
+        ``_expand``.
         """
         node, inside = len(self.is_active), set(members)
         self.is_active.append(True)

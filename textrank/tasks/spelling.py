@@ -142,7 +142,8 @@ class RealWordErrors(Task):
         """Return the table's flags in a Doc's text that do not overlap an entity, in text order.
 
         The text is read as plain text, with what is not prose blanked out (``blank_non_prose``).
-        Entities are those of ``doc.ents`` and of the span group ``entities``.
+        Entities are those of ``doc.ents`` and of the span group ``entities``. Raises ValueError if
+        the table is missing or damaged.
         """
         linter = Linter(
             _load_table(self.table), precision=self.precision, words=self.words, style=self.style

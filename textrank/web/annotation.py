@@ -486,8 +486,9 @@ class Curation:
 
         "doubt" asks first what the model learns most from; "paper" asks all questions of one
         document in text order; "pair" all statements about the same two entities; "second opinion"
-        questions that only one other person has answered. The person's open question is given up.
-        Raises ValueError for another value. ``who`` None is the person of the curation.
+        questions that only one other person has answered. The person's open question, also one for
+        a second opinion, is given up. Raises ValueError for another value. ``who`` None is the
+        person of the curation.
         """
         if queue not in QUEUES:
             raise ValueError(f"{queue!r} is not a queue. Available: {', '.join(QUEUES)}.")
@@ -609,7 +610,8 @@ class Curation:
         ``key`` is that of the question, ``value`` one of ``Question.allowed_answers``; ``who`` None
         is the person of the curation; ``details`` are attributes of the relation
         (``check_details``). The first answer to a question is learnt. Another person may answer it
-        too as a second opinion, which measures agreement and is not learnt. Raises ValueError,
+        too as a second opinion, which measures agreement and is not learnt. After every
+        ``ANSWERS_PER_TUNING`` learnt answers alpha is chosen again in a thread. Raises ValueError,
         before anything is written, if the question does not exist or is answered, or a value is not
         allowed.
         """
@@ -684,9 +686,10 @@ class Curation:
 
         ``document`` is the id of the document. The mark is widened to whole tokens and replaces
         names that it overlaps. The document's questions are built again; answers to those that
-        still exist are kept, the keys of the others are added to ``lost_answers``. Returns the new
-        state. Raises ValueError, before anything is written, for an unknown document or characters
-        that cannot be a name (``EditableNames.find_span``).
+        still exist are kept, the keys of the others are added to ``lost_answers``. ``who`` is the
+        person who marks it; None is the person of the curation. Returns the new state. Raises
+        ValueError, before anything is written, for an unknown document or characters that cannot be
+        a name (``EditableNames.find_span``).
         """
         with self._lock:
             if document not in self.names:
@@ -1046,7 +1049,8 @@ def words_of_candidate(candidate: Candidate) -> list[dict[str, Any]]:
 def _sentence_range(candidate: Candidate) -> tuple[int, int]:
     """Return the tokens [first, last) from the first to the last sentence of a candidate's spans.
 
-    If the text has no sentence boundaries, this is the whole text. The candidate must have spans.
+    A span over several sentences counts with its first only. If the text has no sentence
+    boundaries, this is the whole text. The candidate must have spans.
     """
     if not candidate.doc.has_annotation("SENT_START"):
         return 0, len(candidate.doc)

@@ -204,7 +204,8 @@ class AnnotationService:
         -------
         list of dict
             ``identifier``, ``symbol``, ``species``, ``hgnc``, ``uniprot`` and ``probability``
-            (None without a text). Empty if the name is unknown or not in the text.
+            (None without a text); unknown values are None, as the species of a family. Empty if
+            the name is unknown or the recogniser does not find it in the text.
         """
         if text is not None:
             with self._lock:
@@ -236,8 +237,9 @@ def _to_record(document: InputDocument) -> Record:
 def _link_in_text(name: str, species: int | None, text: str, limit: int) -> list[dict[str, Any]]:
     """Return the genes of a name in a text by the model ``identifiers``, as ``link_gene`` does.
 
-    The first name that the recogniser finds and that equals ``name``, regardless of case, counts.
-    The result is empty if there is none.
+    The first name that the recogniser finds and that equals ``name``, regardless of case, counts:
+    its answer, then its alternatives, those without an identifier left out. The result is empty if
+    there is no such name.
     """
     from textrank.component import annotate
 
@@ -941,8 +943,8 @@ def _build_prediction(
 def _name_value(span: Any, feature: str) -> tuple[str, float | None]:
     """Return the value of a feature for a name, and its probability or None.
 
-    For ``IDENTIFIER_FEATURES`` the value is the identifier (of an NCBI gene, the address of its
-    page), for other features the label; "" if the name has none.
+    For ``IDENTIFIER_FEATURES``, in any case, the value is the identifier (of an NCBI gene, the
+    address of its page), for other features the label; "" if the name has none.
     """
     probability = (
         span._.get("textrank_probability") if span.has_extension("textrank_probability") else None

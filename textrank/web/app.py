@@ -106,8 +106,8 @@ class Credentials:
         """Return how a request (an ASGI HTTP scope) carries the token: "explicit", "cookie" or "".
 
         "explicit" is in the address (parameter ``token``, or after ``TOKEN_PATH``) or in the
-        Authorization header; it takes precedence over "cookie". "" means that the token is missing
-        or wrong.
+        Authorization header, with or without "Bearer "; it takes precedence over "cookie", also
+        if other tokens are wrong. "" means that the token is missing or wrong.
         """
         headers = Headers(scope=scope)
         query = parse_qs(scope["query_string"].decode("latin-1"))
@@ -433,8 +433,8 @@ def species_name(taxon: str | None) -> str:
 def list_assets() -> Mapping[str, Path]:
     """Return the paths of the files that can be fetched, by name; no other file can be reached.
 
-    They are the files in ``assets`` with a suffix of ``MEDIA_TYPES``, Cytoscape and the style of
-    reports. Cached.
+    They are the files in ``assets`` with a suffix of ``MEDIA_TYPES``, Cytoscape as
+    "cytoscape.mjs" and the style of reports as "base.css". Cached.
     """
     folder = Path(str(files("textrank.web")))
     assets = {path.name: path for path in (folder / "assets").iterdir()}

@@ -254,9 +254,11 @@ class StatementExplainer:
         """Return the explanation of a statement's score for a page, and the ``stored`` score.
 
         The form is that of ``present_explanation``; its ``score`` may differ from the stored one if
-        the sentence is scored alone. ``sentence_rows`` are all statements of the sentence,
-        including ``row``; they give the names in it. ``document`` is its row of
-        ``queries.select_document``. Raises ValueError if the pair is not found in the text.
+        the sentence is scored alone. If the text shown is the stored sentence, its ``sentence`` has
+        the stored names and trigger marked, instead of the dependency path. ``sentence_rows`` are
+        all statements of the sentence, including ``row``; they give the names in it. ``document``
+        is its row of ``queries.select_document``. Raises ValueError if the pair is not found in the
+        text.
         """
         with self._lock:
             model, nlp = self._get_model()
@@ -775,7 +777,11 @@ class Explorer:
     def app(self) -> Starlette:
         """Return the application, which checks no token; put ``GuardMiddleware`` in front.
 
-        Pages are cached, except explanations, reports and exports.
+        GET the pages ``/``, ``/network``, ``/fact``, ``/name``, ``/document``, ``/explanations``,
+        ``/report/{name}`` and ``/errors``; the files ``/export/{format}``; in JSON ``network``,
+        ``suggest``, ``neighbours`` and ``why`` below ``/api``; and ``common_routes``. Other
+        addresses give a page of status 404. All are cached, except explanations (also ``why``),
+        reports and exports.
         """
         pages: dict[str, Callable[[Request], Response]] = {
             "/": self._cached(self.index),

@@ -331,10 +331,10 @@ class RankLearner:
     def learn(self, question: RankQuestion, choice: Choice | None) -> None:
         """Add a choice to the model, which is then the one trained with it.
 
-        None, for unsure, is only remembered. Alpha is chosen again when there are
-        ``FIRST_TUNING_ANSWERS`` choices, and whenever their number has doubled since. Raises
-        ValueError if the choice is not valid (``Choice.check``) or the question was answered
-        before. Takes ``lock``.
+        None, for unsure, is only remembered; a choice adds a point to the history. Alpha is chosen
+        again when there are ``FIRST_TUNING_ANSWERS`` choices, and whenever their number has doubled
+        since. Raises ValueError if the choice is not valid (``Choice.check``) or the question was
+        answered before. Takes ``lock``.
         """
         with self.lock:
             self._remember(question, choice)
@@ -756,8 +756,9 @@ class RankCuration:
         """Log an answer to a question and learn it; ``key`` is that of the question.
 
         ``value`` is "unsure" or "choose:" with the position of the best candidate, and ``shown``
-        the positions of all candidates that the person saw. Raises ValueError, before anything is
-        written, if the question does not exist or is answered, or the choice is not valid.
+        the positions of all candidates that the person saw, not used for "unsure". ``who`` None is
+        the person of the curation. Raises ValueError, before anything is written, if the question
+        does not exist or is answered, or the choice is not valid.
         """
         with self._lock:
             question = self.learner.questions.get(key)
@@ -783,7 +784,8 @@ class RankCuration:
     def undo(self, who: str | None = None) -> None:
         """Undo the last answer of a person and ask the question again; those of others stay.
 
-        Raises ValueError if there is nothing to undo.
+        Alpha is not changed. ``who`` None is the person of the curation. Raises ValueError if there
+        is nothing to undo.
         """
         person = who or self.who
         with self._lock:

@@ -361,8 +361,9 @@ def _pool(parts: Sequence[Mapping[int, _HeldOut]], is_ranking: bool) -> list[Rep
     """Return the quality over all folds at every number of answers that all folds have.
 
     ``parts`` are results of ``_run``, one per fold. F is that of the pooled decisions (0 if it is
-    not defined); AUC and ``shown`` are means over folds, ``shown`` None if a fold has none. For a
-    ranking the value is the mean concordance of its queries, and AUC is None.
+    not defined); AUC and ``shown`` are means over folds (AUC over those that define it, ``shown``
+    None if a fold has none). For a ranking the value is the mean concordance of the queries of all
+    folds, without undefined ones, and AUC is None.
     """
     points = []
     for answers in sorted(set.intersection(*(set(part) for part in parts))):

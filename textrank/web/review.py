@@ -299,9 +299,8 @@ class LabelReview:
 
         Only items at the beginning of the random order count, up to the first without a decision
         (``Resolution.decision``; a tie is none): they are a random sample of the corpus, whatever
-        else was decided. The interval is that of
-        Clopper and Pearson. Keys: ``items``, ``wrong``, ``share`` and ``interval`` (``low``,
-        ``high``, ``level``). None if there are no such items.
+        else was decided. The interval is that of Clopper and Pearson. Keys: ``items``, ``wrong``,
+        ``share`` and ``interval`` (``low``, ``high``, ``level``). None if there are no such items.
         """
         wrong, total = 0, 0
         for index in self.random_order:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,8 +40,8 @@ class BoostedTrees:
 
         ``trees`` are arrays of nodes with the fields ``is_leaf``, ``value``, ``feature_idx``,
         ``num_threshold``, ``left`` and ``right``, the root first; ``columns`` are those they were
-        trained on, without missing values. Raises ValueError if a tree has more than ``MAX_LEAVES``
-        leaves.
+        trained on, without missing values. Only columns that a node tests are kept, in their order.
+        Raises ValueError if a tree has more than ``MAX_LEAVES`` leaves.
         """
         converted = [_convert_tree(nodes) for nodes in trees]
         n_inner = max((len(inner) for inner, _ in converted), default=0)
@@ -62,13 +62,14 @@ class BoostedTrees:
     def score(self, X: NDArray[np.float32], columns: Sequence[str]) -> NDArray[np.float64]:
         """Return the sum of the trees for each row of ``X`` (n, columns), shape (n,).
 
-        ``columns`` are the names of the columns of ``X``; raises ValueError if one is missing.
+        ``columns`` are the names of the columns of ``X``, of which further ones are ignored; raises
+        ValueError if one that the trees test is missing. Scores are 0 without trees. A value that
+        is equal to a threshold, or NaN, goes to the left.
         """
         scores = np.zeros(len(X))
         if not len(self.features):
             return scores
-        positions = np.array([columns.index(name) for name in self.columns], dtype=np.intp)
-        used = X[:, positions]
+        used = X[:, _find_positions(tuple(self.columns), tuple(columns))]
         for start in range(0, len(X), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             scores[rows] = self._score_rows(used[rows])
@@ -110,10 +111,18 @@ for _bit in reversed(range(MAX_LEAVES)):
     _LOWEST_BIT[1 << _bit :: 2 << _bit] = _bit
 
 
+@lru_cache(maxsize=8)
+def _find_positions(names: tuple[str, ...], columns: tuple[str, ...]) -> NDArray[np.intp]:
+    """Return the index of each name among the columns; ValueError if one is missing. Cached."""
+    return np.array([columns.index(name) for name in names], dtype=np.intp)
+
+
 def _convert_tree(nodes: NDArray[Any]) -> tuple[list[tuple[int, float, int]], list[float]]:
     """Return the inner nodes of a tree as (feature, threshold, mask), and the values of its leaves.
 
-    Leaves are in order from left to right. Raises ValueError if there are too many.
+    ``mask`` has the bits of all leaves but those of the node's left branch. Leaves are in order
+    from left to right, and so are inner nodes: a node comes between those of its two branches.
+    Raises ValueError if there are more than ``MAX_LEAVES`` leaves.
     """
     inner: list[tuple[int, float, int]] = []
     leaves: list[float] = []

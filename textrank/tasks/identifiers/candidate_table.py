@@ -291,10 +291,19 @@ class CandidateTable:
         """Return the RANK_COLUMNS of the kept rows, shape (kept, RANK_COLUMNS).
 
         ``kept_rows`` (kept,) are rows of the table, name by name and the best first; name i has
-        ``kept_rows[ends[i]:ends[i + 1]]``. Most columns are the best score of a rival (same
-        species, same concept in another species, another concept, a family; LOWEST_SCORE if there
-        is none) and comparisons with it. Rows that are not kept count as rivals, and rows of other
-        names for "elsewhere" and for the species of the document. "list item" is left 0.
+        ``kept_rows[ends[i]:ends[i + 1]]``. The columns are, in order:
+
+        - the score, the score of a gene (0 for a family), and the score if positive;
+        - the best score of another row of the name, kept or not: a gene of the same species, of the
+          same concept, of another concept, and a family (LOWEST_SCORE if there is none); the score
+          minus the greatest of these four;
+        - whether it is the first row kept, and above the second and the first of these four;
+        - the best score of the same gene under other names (LOWEST_SCORE if none), the number of
+          these rows (at most 3), and log(1 + queries of the name);
+        - of the species: its share in the document, whether no other has more, and its ratio to the
+          greatest. A species has the sum over names of the highest probability of its genes, the
+          logistic function of the score; 0 for families;
+        - "list item", which is left 0, and whether it is a family.
         """
         probabilities = 1.0 / (1.0 + np.exp(-np.clip(scores, -30.0, 30.0)))
         n_taxa, n_names = len(self.taxa), len(self.blocks)
@@ -373,9 +382,10 @@ class CandidateTable:
 
         Both arguments have shape (m,), the result has shape (m, MENTION_COLUMNS). The columns say
         whether the nearest species, a species of the sentence and the last species before the
-        mention are the gene's or another, then whether next word and label speak of a family or
-        domain. For families, the columns of species and label are 0. The last two columns, of names
-        beside the mention, are left 0 for all rows.
+        mention are the gene's or another ("another" in the sentence only if the gene's is not in
+        it) and whether there is none of the three, then whether next word and label speak of a
+        family or domain. For families, the columns of species and label are 0. The last two
+        columns, of names beside the mention, are left 0 for all rows.
         """
         evidence = np.array(self.evidence, dtype=np.intp)[query_of_row]
         near, last, sentence = evidence[:, 0], evidence[:, 1], evidence[:, 2]
@@ -617,11 +627,13 @@ def _gene_columns(
 ) -> tuple[list[int], list[float]]:
     """Return indices and values of the MATCH_COLUMNS of a gene that depend on the gene.
 
-    Two parallel lists; the caller leaves all other columns 0. ``case`` and ``implied`` are the
-    writing and the implied species (0 for none) of the name, ``species`` the statistics of the
-    genes of this species that the name may mean, ``n_concepts`` the value of "concepts", and
-    ``has_family`` whether a family has the name too. The column of case and species group is set
-    only for names without a blank.
+    Two parallel lists; the caller leaves all other columns 0. First come those of
+    ``_GENE_INDICES``, also if their value is 0, then flags of value 1: kind (listed, or lent by an
+    ortholog), method, species group and, if they apply, reliable kind, case and species group (only
+    for names without a blank), rat, "form says ..." and "prefix, ..." (only if a species is
+    implied). ``case`` and ``implied`` are the writing and the implied species (0 for none) of the
+    name, ``species`` the statistics of the genes of this species that the name may mean,
+    ``n_concepts`` the value of "concepts", and ``has_family`` whether a family has the name too.
     """
     gene, kind = match.gene, match.kind
     group = _find_group(gene.taxon)
@@ -733,10 +745,13 @@ def _read_surroundings(
 
     Sentences are split after ".", "!" or "?" before a capital, digit or opening bracket, and at
     line ends; the first array may have unused rows at the end. ``index_of_taxon`` gives the
-    columns. A species that it lacks has the index ``_UNKNOWN_TAXON`` in ``near`` and ``last``, so
-    that it still counts as another one. There is one ``_Evidence`` per mention, in order; its next
-    word counts if it follows after one blank or hyphen, and its label by containing "family",
-    "complex", "domain" or "motif".
+    columns. There is one ``_Evidence`` per mention, in order: ``near`` is the species named right
+    before or after the mention (``TextContext.find_nearest_species``, without the form of the name)
+    and ``last`` the last one that begins before it, both anywhere in the text; -1 if there is none.
+    A species that ``index_of_taxon`` lacks has the index ``_UNKNOWN_TAXON`` there, so that it still
+    counts as another one. Next word and label each give two flags: family (words of
+    ``_FAMILY_NEXT``; a label with "family" or "complex") and domain (words of ``_DOMAIN_NEXT``; a
+    label with "domain" or "motif"). The next word counts if it follows after one blank or hyphen.
     """
     bounds = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text) + 1]
     starts = [species.start for species in context.species]
@@ -808,8 +823,9 @@ def _species_table(context: TextContext, taxa: Sequence[int]) -> Matrix:
     """Return the SPECIES_COLUMNS of each species, (taxa, SPECIES_COLUMNS); 0 for families.
 
     The last of ``taxa`` must be the 0 of families. Shares and leads are those of ``context``, which
-    include hints; counts are of species that the text names, without viruses. "style" and
-    "leaning" move to their "unnamed" columns if ``context`` has no share of any species.
+    include hints (0 and -1 where it has none); counts are of species that the text names, without
+    viruses. "style" and "leaning" move to their "unnamed" columns if ``context`` has no share of
+    any species.
     """
     table = np.zeros((len(taxa), len(SPECIES_COLUMNS)), dtype=np.float32)
     counts: dict[int, int] = {}
@@ -858,11 +874,14 @@ def _text_columns(
 
     They say whether the name's long form, earlier usage, label, next words and other names of the
     document speak for the gene, another gene, a family or no gene. Rows of families have the
-    columns that begin with "family", rows of genes the others. Per name there are ``blocks``
-    (candidates), ``rows_of_name``, ``long_forms`` (matches of its long form, None if it has none)
-    and ``anchors`` (concepts that it means with little doubt); per query ``queries`` (mention,
-    item, name) and ``evidence``; per row ``key_ids``. ``own_usage`` is subtracted from usage
-    counts.
+    columns that begin with "family", rows of genes the others. Next words and labels are shares of
+    the name's queries. Usage counts are divided by 1 + the sum of the positive ones, after
+    ``own_usage`` is subtracted; "unseen" means that there is none. "other names" are the other keys
+    by which the document names the gene (or its concept) dependably, at most 3, divided by 3.
+
+    Per name there are ``blocks`` (candidates), ``rows_of_name``, ``long_forms`` (matches of its
+    long form, None if it has none) and ``anchors`` (concepts that it means with little doubt); per
+    query ``queries`` (mention, item, name) and ``evidence``; per row ``key_ids``.
     """
     flags = np.zeros((len(blocks), 5), dtype=np.float32)
     for (_, _, name), one in zip(queries, evidence, strict=True):

@@ -72,10 +72,11 @@ class TextContext:
     ) -> TextContext:
         """Analyse a document with these gene names.
 
-        Hints at a species count with ``HINT_WEIGHT`` in shares but are not in ``species``; viruses
-        have no share. ``taxa`` are the fixed species, else human, mouse, those that the text or the
-        form of a name (hTERT) tells, and those of a user's gazetteer. Without any share,
-        ``species_lead`` is 0 for human and mouse.
+        Hints at a species count with ``HINT_WEIGHT`` in shares but are not in ``species``; they
+        count in ``title_species`` too. Viruses have no share, unless they are fixed species.
+        ``taxa`` are the fixed species, else human, mouse, those that the text or the form of a name
+        (hTERT) tells, and those of a user's gazetteer. Without any share, ``species_lead`` is 0 for
+        human and mouse. ``name_counts`` leaves out matches by the name of a family (MEMBER).
 
         Parameters
         ----------
@@ -136,10 +137,11 @@ class TextContext:
     def find_nearest_species(self, start: int, end: int, name: str) -> int:
         """Return the taxon mentioned next to a name at ``start:end`` (characters).
 
-        0 if none is near. A prefix of ``name`` counts first (hIL2 is human; "" has none), then a
-        mention less than ``MAX_CHARACTERS_BEFORE`` before or ``MAX_CHARACTERS_AFTER`` after it; one
-        inside the name counts as before it. With fixed species the text does not count: a single
-        one is always returned, else 0.
+        0 if none is near. The form of ``name`` counts first (hIL2 is human; "" says nothing), then
+        the last mention that begins before the end of the name, if less than
+        ``MAX_CHARACTERS_BEFORE`` are between it and the name; then the next mention, if less than
+        ``MAX_CHARACTERS_AFTER`` are between. Hints do not count. With fixed species the text does
+        not count: a single one is always returned, else 0.
         """
         if self.fixed_species:
             return next(iter(self.fixed_species)) if len(self.fixed_species) == 1 else 0

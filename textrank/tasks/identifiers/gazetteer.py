@@ -376,9 +376,9 @@ class Gazetteer:
         Parameters
         ----------
         gene_counts
-            (key, identifier) -> how often the key meant the gene. A count applies to the gene's
-            ortholog too, because spelling does not depend on species. Fractions of the sums are
-            cut.
+            (key, identifier) -> how often the key meant the gene. A count applies to all genes of
+            its concept (its orthologs) too, because spelling does not depend on species. Fractions
+            of the sums are cut.
         non_gene_counts
             Key -> how often it occurred without meaning a single gene.
         """
@@ -666,10 +666,12 @@ class GeneLookup:
         """Return at most ``MAX_MATCHES`` genes and families that a name may mean, best first.
 
         The best are those of the most reliable kind, then those with the highest count in training
-        text. Variants of the name are tried in order of reliability. Less reliable ones are tried
-        only if no gene was found by its symbol, full name, synonym or earlier symbol. If no variant
-        is known, the longest known part of the name is used, unless the name is a list. A gene may
-        also be found by a name of its ortholog. Cached.
+        text, then those found first. Each gene occurs once, by the first variant of the name that
+        means it. Variants are tried in order of reliability, those of ``RELIABLE_METHODS`` in any
+        case; others only as long as no gene is found, except that 1, a and a1 are also appended if
+        none was found by its symbol, full name, synonym or earlier symbol. If no variant is known,
+        the longest known part of the name is used, unless the name is a list. A gene may also be
+        found by a name of its ortholog. Cached.
 
         Parameters
         ----------
@@ -772,10 +774,11 @@ class GeneLookup:
     def _compute_matches(self, name: str, taxa: frozenset[int]) -> tuple[Match, ...]:
         """Compute the result of ``find_matches`` without its cache.
 
-        ``taxa`` are the allowed species. Less reliable variants are looked up only as long as no
-        gene lists the name itself ("first" also after a vague match), and parts of the name only if
-        nothing else matches. At most ``MAX_MATCHES``. Matches are ordered by kind, then by falling
-        count, then as found. Their genes are added to ``_matched_genes``.
+        ``taxa`` are the allowed species. Variants other than ``RELIABLE_METHODS`` are looked up
+        only as long as no gene (families do not count) is found; the method "first" also after a
+        gene found by a kind less reliable than PREVIOUS. Parts of the name are looked up, until one
+        matches, only if nothing else does. At most ``MAX_MATCHES``. Matches are ordered by kind,
+        then by falling count, then as found. Their genes are added to ``_matched_genes``.
         """
         matches: dict[str, Match] = {}
         for variant in generate_variants(name):
@@ -909,11 +912,14 @@ def build_gazetteer(
 ) -> Gazetteer:
     """Build a gazetteer from genes and their names, without counts and cue words.
 
-    Rows are ordered by taxon, then by the number in the identifier. Of several kinds of one key for
-    a gene the most reliable is kept. The symbol is always a name, unless it ends in "_family". A
-    key is dropped from a gene if more than ``MAX_GENES_PER_KEY`` genes of the species, itself
-    included, have it as reliably (``MAX_GENES_PER_SHORTENED_KEY`` for shortened names; no limit for
-    ``NameKind.MEMBER``). Genes that do not code for a protein do not count against those that do.
+    Rows are ordered by taxon, then by the number in the identifier. The symbol is always a name, of
+    the kind SYMBOL, or FAMILY for a gene without species (taxon 0), unless it ends in "_family". Of
+    several kinds of one key for a gene the most reliable is kept, with the case of its last
+    spelling, but MEMBER only if no other kind of this key is accepted. A key is dropped from a gene
+    if more than ``MAX_GENES_PER_KEY`` genes of the species, itself included, have it as reliably
+    (``MAX_GENES_PER_SHORTENED_KEY`` for shortened names; no limit for ``NameKind.MEMBER``). Genes
+    that do not code for a protein do not count against those that do. Names with an empty key are
+    left out.
 
     Parameters
     ----------

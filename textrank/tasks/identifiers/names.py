@@ -623,8 +623,8 @@ def find_species(text: str) -> list[SpeciesMention]:
     """Return the species mentions and hints of a text in text order.
 
     Words are matched without regard to case, the longest first; "-/-" after a bracket or hyphen
-    hints at the mouse. Hints at the mouse are dropped if the text names other species than human,
-    but not the mouse.
+    hints at the mouse. Hints at the mouse are dropped if the text names other species (or viruses)
+    than human, but not the mouse.
 
     >>> [(word.taxon, word.start) for word in find_species("Mice and human cells")]
     [(10090, 0), (9606, 9)]

@@ -230,7 +230,9 @@ class Identifiers(Task):
         ``MIN_MEMBER_PROBABILITY``; the gene is then the runner-up. Another gene than the best one
         is given where the rest of the text speaks for it (``_find_other_gene``). The identifier of
         a list is that of its family if that is the best candidate, else that of its first item. A
-        name that has an identifier keeps it unless ``overwrite`` is set.
+        name that has an identifier keeps it unless ``overwrite`` is set; the other values of its
+        row are still those of the predicted gene. Raises ValueError if the candidates do not fit
+        the names of the Doc.
         """
         candidates, scores = scored.candidates, scored.scores.tolist()
         if scored.probabilities is None:
@@ -364,8 +366,8 @@ class Identifiers(Task):
     def _gold_mentions(self, docs: Sequence[Doc]) -> dict[str, list[MentionIdentifiers]]:
         """Return the annotated names of each document with their gold identifiers, by document id.
 
-        All spans of ``entities`` count, whatever their label; the set is empty without gold
-        identifiers.
+        All spans of ``entities`` count, whatever their label. Gold identifiers are looked up by the
+        id of the span; the set is empty without any.
         """
         mentions = {}
         for doc in docs:
@@ -381,7 +383,8 @@ class Identifiers(Task):
     def _gold_of_names(self, doc: Doc) -> list[frozenset[str]] | None:
         """Return the gold identifiers of each name, in the order of ``find_names``.
 
-        An empty set for a name without any; None if the Doc has no gold standard.
+        Looked up by the id of the span (``span.id_``). An empty set for a name without any, as for
+        a span without an id; None if the Doc has no gold standard.
         """
         gold = gold_identifiers(doc)
         if gold is None:
@@ -951,8 +954,9 @@ def _decide_name(
     """Return the decision about the name with a number.
 
     ``queries`` are the candidate rows of each of its queries, the name first, then list items;
-    ``scores`` are those of all candidates. Of candidates with equal scores the first wins.
+    ``scores`` are those of all candidates. Of candidates that tie within rounding the first wins.
     ``top_identifier`` is that of the first query that has a candidate other than "no gene".
+    ``predicted`` has the best candidate of each query, except "no gene".
     """
     best_identifiers, predicted = [], []
     is_reachable = False

@@ -9,13 +9,14 @@ Entities are named by the gene tables of the model ``identifiers``: official sym
 and UniProt. If the tables lack an identifier, its CURIE is written; a name without an identifier is
 written as text. What a format cannot hold is left out:
 
-==========  ========================  ======================  ======================== format
-negated                   speculated              without direction ==========
-========================  ======================  ======================== INDRA
-``epistemics.negated``    ``epistemics``          ``Complex``, or left out PSI-MITAB   column 36
-annotation              unspecified roles BEL         left out                  annotation
-``Status``   ``association`` networks    counted                   counted
-undirected ==========  ========================  ======================  ========================
+==========  ========================  ======================  ========================
+format      negated                   speculated              without direction
+==========  ========================  ======================  ========================
+INDRA       ``epistemics.negated``    ``epistemics``          ``Complex``, or left out
+PSI-MITAB   column 36                 annotation              unspecified roles
+BEL         left out                  annotation ``Status``   ``association``
+networks    counted                   counted                 undirected
+==========  ========================  ======================  ========================
 """
 
 from __future__ import annotations

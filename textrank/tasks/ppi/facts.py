@@ -209,10 +209,10 @@ def likely_genes(row: Mapping[str, Any]) -> set[str]:
     """Return the genes that a name most probably stands for, given its row of identifiers.
 
     The row has ``identifier``, ``alternatives`` (by decreasing probability) and ``parts`` (rows of
-    its items). If the name is a list (ERK1/2), the result is the genes of its items; else the gene
-    of its identifier; for a family or complex the most probable of its genes; and for a name
-    without an identifier the most probable gene of at least ``MIN_GENE_PROBABILITY``. Empty if
-    there is none.
+    its items). If the name is a list (ERK1/2) whose items have genes, the result is these; else the
+    gene of its identifier; for a family or complex the first gene of the alternatives, however
+    improbable; and for a name without an identifier (None) that gene if it has a probability of at
+    least ``MIN_GENE_PROBABILITY``. Empty if there is none.
 
     >>> gene = {"identifier": "ncbigene:207", "probability": 0.4}
     >>> likely_genes({"identifier": "fplx:AKT", "alternatives": [gene], "parts": []})
@@ -243,9 +243,10 @@ def pool_evidence(
     """Return the probability that a document states the fact about the two entities of each row.
 
     It is logistic in ``FACT_FEATURES``: ``best``, the log-odds of the most probable asserted
-    statement about the two; ``mentions``, the logarithm of how often the more frequent of the two
-    is mentioned; ``share``, the share of sentences that mention either; ``title``, whether the more
-    frequent one is in the first sentence; and ``constant``. A document is about what it names
+    statement about the two, within ± ``MAX_LOG_ODDS``; ``mentions``, the logarithm of how often the
+    more frequent of the two (the alphabetically first of equals) is mentioned; ``share``, the share
+    of sentences that mention either; ``title``, whether the more frequent one is in the first
+    sentence; and ``constant``, 1. A document is about what it names
     often, and states facts about that. Rows about the same two entities, in either order, get the
     same value. Pairs without an asserted statement have the probability 0. In texts with fewer than
     ``MIN_POOLED_SENTENCES`` or more than ``MAX_POOLED_SENTENCES`` sentences the probability is that

@@ -802,7 +802,8 @@ class PairArrays:
     def side_sizes(self) -> Indices:  # (pairs, 3)
         """Return the number of tokens before, between and after each pair's entities, (pairs, 3).
 
-        Tokens of the two entities are not counted.
+        Tokens of the two entities are not counted; all other tokens from the first of the pair to
+        its last are between, also in gaps of discontinuous entities.
         """
         outside = (self.side >= 0).nonzero()[0]
         bins = 3 * self.pair_index[outside] + self.side[outside]

@@ -606,8 +606,8 @@ class ClauseTree:
     def _repair_verb(self, verb: int) -> Mapping[int, Arc]:
         """Return the changes that give ``verb`` its subject.
 
-        {} if it is not finite or no rule applies. If the verb is a conjunct of an earlier verb, the
-        rule for coordinated clauses (``_repair_coordination``) is tried with that verb. Otherwise,
+        {} if it is not finite or no rule applies. If the verb is a conjunct of an earlier token,
+        the rule for coordinated clauses (``_repair_coordination``) is tried with that. Otherwise,
         if finite verbs before it are labelled its subjects, that rule is tried with the last of
         them, and the two verbs are swapped as well (``_swap_verbs``). If this changes nothing,
         ``_repair_subordinate_clause`` is tried.
@@ -752,8 +752,9 @@ class ClauseTree:
     def _swap_verbs(self, first: int, verb: int) -> dict[int, Arc]:
         """Return changes that make ``verb`` a conjunct of ``first``, which takes its place.
 
-        ``first`` gets the head and label of ``verb``, or becomes a root if ``verb`` is one.
-        Children of ``verb`` before ``first`` become children of ``first``.
+        ``first`` gets the head and label of ``verb``, or becomes a root if ``verb`` is one, which
+        gets the head ``first`` and the label "conj". Children of ``verb`` before ``first`` become
+        children of ``first`` with their labels. The tree is not changed; keys are tokens.
         """
         head = self.heads[verb]
         moved = {c: (first, self.labels[c]) for c in self._children[verb] if c < first}

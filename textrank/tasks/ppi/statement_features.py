@@ -210,8 +210,9 @@ class TreeNodes:
     def quoted(self) -> Indices:
         """Return, by word number, the number of the word in quotes; -1 for words of no token.
 
-        A quoted word is “word”. Covers the blinded words of the batch, ``PROT1`` and ``PROT2``. The
-        length is the size of the lexicon at the first access: later words are out of range.
+        A quoted word is “word”. Covers the blinded words of the batch, ``PROT1`` and ``PROT2``.
+        Quoted words are added to the lexicon. The length is the size of the lexicon at the first
+        access, before that: later words, new quoted ones among them, are out of range.
         """
         lexicon, word = self.arrays.lexicon, self.arrays.token_words
         pair = lexicon.encode((FIRST_ENTITY, SECOND_ENTITY))
@@ -1242,7 +1243,8 @@ def _add_path_children(trees: PairTrees, counter: FeatureCounter) -> None:
 
     Adds to ``counter``, in place. Children of a word below the top are named by entity, class and
     relation ("beside"), children of the top by class or word and relation ("beside top"). Event
-    words are those with a class; tokens of the pair's entities are left out.
+    words are those with a class; tokens of the pair's entities and words on either path are left
+    out.
     """
     children, relation = trees.nodes.classed_children, trees.nodes.relations
     side, pair, token = trees.non_top_tokens
@@ -1263,8 +1265,10 @@ def _add_path_children(trees: PairTrees, counter: FeatureCounter) -> None:
 def _add_triggers(trees: PairTrees, counter: FeatureCounter) -> None:
     """Add event words with their positions: types of the first MAX_TRIGGERS, words of the first.
 
-    Adds to ``counter``, in place. The most likely trigger comes first. The position is "path"
-    or one of POSITION_LABELS; the first trigger is also added without it. Nothing without triggers.
+    Adds to ``counter``, in place: ("event", type, position) for each event type of these triggers,
+    and for each class and the quoted word of the most likely one, which is the first, ("trigger",
+    label, position) and ("trigger", label). The position is "path" or one of POSITION_LABELS.
+    Nothing without triggers.
     """
     triggers = trees.triggers
     pair, position = expand(triggers.starts[:-1], np.minimum(triggers.sizes, MAX_TRIGGERS))
@@ -1476,9 +1480,12 @@ def _add_ancestor_paths(trees: PairTrees, counter: FeatureCounter) -> Indices:
     """Add role, top and words of each ancestor path as a new row; return the row of each entity.
 
     Rows are appended to ``counter``, in place; the result has shape (2, pairs): first entities,
-    then second ones. Entities with the same path share a row. Features are the role with voice,
-    suffix, classes and word of the top ("part"), the first relation ("end"), the inner words of the
-    path with relation or suffix ("way"), governors and event words beside the path.
+    then second ones. Entities with the same path share a row. Features are ("part", role), alone
+    and with the voice of the top, further with its suffix, with each of its classes and its quoted
+    word, and with the first of these and the suffix; ("end", first relation); for the words between
+    the first of the path and the top, ("way", label) for each class and the quoted word, alone,
+    with the relation, and with the suffix; governors (``_add_governors``) and event words beside
+    the path (``_add_event_children``).
     """
     nodes, paths = trees.nodes, trees.ancestor_paths.tokens
     top, role = trees.path_tops, trees.roles[0]
@@ -1506,8 +1513,9 @@ def _add_governors(trees: PairTrees, counter: FeatureCounter, rows: Indices) -> 
     """Add the words that entities depend on, unless they are the top, to the row of each path.
 
     Adds to ``counter``, in place. ``rows`` (paths,) has the row of each ancestor path. A governor
-    is the second token of a path of at least three; it is named by suffix, classes and word with
-    the entity's relation to it.
+    is the second token of a path of at least three. Names are ("governor", suffix, relation) and,
+    for each of its classes and its quoted word, ("governor", label, relation) and the same with the
+    suffix; the relation is that of the path's first token to it.
     """
     nodes, paths = trees.nodes, trees.ancestor_paths.tokens
     long_paths = (paths.sizes > 2).nonzero()[0]
@@ -1523,8 +1531,9 @@ def _add_governors(trees: PairTrees, counter: FeatureCounter, rows: Indices) -> 
 def _add_event_children(trees: PairTrees, counter: FeatureCounter, rows: Indices) -> None:
     """Add event words that depend on a word of an ancestor path below the top and are off the path.
 
-    Adds to ``counter``, in place, each class of such a word with its relation and with its suffix.
-    ``rows`` (paths,) has the row of each ancestor path.
+    Adds to ``counter``, in place, ("beside", class, relation) and ("beside", class, "ending",
+    suffix) for each class of such a word. Only the path itself counts, not that of the other
+    entity. ``rows`` (paths,) has the row of each ancestor path.
     """
     nodes, paths = trees.nodes, trees.ancestor_paths.tokens
     path, position = expand(paths.starts[:-1], paths.sizes - 1)

@@ -144,8 +144,9 @@ class PPIStatement(ChoiceTask):
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Return the number of gold statements of the aspect without a candidate; 0 without gold.
 
-        They are across sentences or have an entity that no token covers. Several statements about
-        one pair count once. ``candidates`` are those of ``self.candidates(doc)``.
+        They are across sentences, or have an entity that no token covers or that is not paired.
+        Several statements about one pair count once. ``candidates`` are those of
+        ``self.candidates(doc)``.
         """
         reached = {_pair_key(candidate.spans) for candidate in candidates}
         return len((self._gold(doc) or {}).keys() - reached)
@@ -333,8 +334,9 @@ class LabelWeights:
         """Split the weights of a per-question model by answer; ``aspect`` is a key of ``LABELS``.
 
         The first part of a feature name of such a model is the label key of its answer. A feature
-        that an answer does not have gets weight 0. Raises ValueError if the kernel is not a
-        per-question kernel with features.
+        that an answer does not have gets weight 0. Offsets are the weights of the constant feature
+        times ``kernel.constant``, 0 where there is none; a model without a threshold has 0. Raises
+        ValueError if the kernel is not a per-question kernel with features.
         """
         kernel = model.pipeline.kernel
         if model.names is None or not isinstance(kernel, PerQuestionKernel):

@@ -192,9 +192,10 @@ class PPI(Task):
         """Return the task with the level that ``precision`` or ``recall`` asks for.
 
         ``y`` (1 or -1) and ``probabilities`` are labels and held-out probabilities of the training
-        pairs, at least one. Equal probabilities are answered together, and the level lies just
-        below the lowest that is answered with yes. Returns self if both are None; raises ValueError
-        if no level reaches the precision.
+        pairs, at least one. Of several levels, that of ``precision`` is the lowest and that of
+        ``recall`` the highest that reaches the share. Probabilities that tie within rounding are
+        answered together, and the level lies just below the lowest that is answered with yes.
+        Returns self if both are None; raises ValueError if no level reaches the precision.
 
         >>> y, p = np.array([-1, 1, -1, 1]), np.array([0.1, 0.4, 0.6, 0.8])
         >>> round(PPI(precision=0.6).at_level(y, p).level, 6)
@@ -318,8 +319,10 @@ class PPI(Task):
     def correct_labels(self, doc: Doc, corrections: Mapping[int, str]) -> Doc:
         """Return a copy of a Doc with other gold pairs; corrections are "yes" and "no".
 
-        Keys are indices of ``self.candidates(doc)``; any value but "yes" means no. A pair that the
-        annotation does not list is added to it. The given Doc and its annotation are not changed.
+        Keys are indices of ``self.candidates(doc)``; any value but "yes" means no. Only the
+        ``label`` of a row changes; of several rows for one pair only the first is changed. A pair
+        that the annotation does not list is added to it, so a Doc without annotation gets one of
+        the corrected pairs alone. The given Doc and its annotation are not changed.
         """
         candidates, changed = self.candidates(doc), doc.copy()
         labels = {_pair_key(candidates[i].spans): v == "yes" for i, v in corrections.items()}
@@ -346,8 +349,9 @@ class PPI(Task):
         """Write the network of the judged pairs (kind "network") or their facts as JSON ("facts").
 
         The format of a network follows from the suffix of ``path``; ValueError if it is unknown.
-        Files are replaced. Other kinds are left to ``Task.export``. Docs that are not annotated
-        have no facts.
+        Facts are written as a JSON object with their list, as ``aggregate_facts`` returns it, under
+        ``facts``. Files are replaced. Other kinds are left to ``Task.export``. Docs that are not
+        annotated have no facts.
         """
         from textrank.tasks.ppi.exports import write_facts
         from textrank.tasks.ppi.facts import aggregate_facts
@@ -427,9 +431,10 @@ class PPI(Task):
         """Return candidates with the labels of ``RELATIONS``, if all gold interactions tell them.
 
         The labels, 1 or -1, are in ``head_labels``, in the order of ``RELATIONS``; pairs that the
-        annotation does not list have -1. An interaction tells its definitions by ``relations`` or
-        by ``type``. If one does not, or has an unknown type, the candidates are returned unchanged.
-        The Doc must have gold annotation.
+        annotation does not list, or lists as not interacting, have -1. An interaction (a row with a
+        true ``label``) tells its definitions by ``relations`` or, without it, by ``type``; of
+        several rows for one pair the last counts. If one does not, or has an unknown type, the
+        candidates are returned unchanged. The Doc must have gold annotation.
         """
         relations: dict[frozenset[str], Sequence[str]] = {}
         for row in doc.user_data["gold"]:
@@ -718,7 +723,11 @@ class _SameEntity:
 
     @classmethod
     def from_doc(cls, doc: Doc) -> _SameEntity:
-        """Find the abbreviations that the text defines; names are compared in lower case."""
+        """Find the abbreviations that the text defines (``find_abbreviations``).
+
+        Kept are the pairs of short and long form in lower case, and the place of each definition:
+        the end tokens of its two forms, the smaller first.
+        """
         definitions = find_abbreviations(doc)
         return cls(
             frozenset((short.text.lower(), long.text.lower()) for short, long in definitions),
