@@ -169,3 +169,13 @@ def test_settings_that_are_not_a_table_are_refused(tmp_path, text, section):
     (tmp_path / "pyproject.toml").write_text(f"{text}\n")
     with pytest.raises(ValueError, match=rf"pyproject\.toml: {section} must be a table"):
         Settings.from_folder(tmp_path)
+
+
+def test_a_revision_that_is_an_option_of_git_is_refused(tmp_path, capsys):
+    file, target = tmp_path / "a.txt", tmp_path / "written"
+    file.write_text(WRONG)
+    subprocess.run(["git", "-C", str(tmp_path), "init", "-q"], check=True)
+    code, shown = spell(capsys, file, f"--since=--output={target}")
+    assert code == 2
+    assert "begins with a hyphen" in shown.err
+    assert not target.exists()

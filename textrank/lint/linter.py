@@ -569,8 +569,14 @@ def changed_lines(path: Path, revision: str) -> set[int]:
     The working tree is compared, so uncommitted changes count. Deleted lines and files that git
     does not track give no numbers. The file's folder must exist.
 
-    Raises ValueError if git is missing or fails.
+    Raises ValueError if git is missing or fails, or if the revision begins with a hyphen: git would
+    read it as an option, such as one that overwrites a file.
     """
+    if revision.startswith("-"):
+        raise ValueError(
+            f"{revision!r} is not a git revision: it begins with a hyphen. Give a commit, a branch "
+            "or a tag."
+        )
     command = ["git", "diff", "--unified=0", "--no-color", revision, "--", path.name]
     try:
         result = subprocess.run(
