@@ -158,7 +158,7 @@ def collect_help() -> dict[str, Any]:
 def _describe_command(command: Any) -> dict[str, Any]:
     """Return help, epilog and parameters of a command; only values that our code sets."""
     return {
-        "help": inspect.cleandoc(command.help or ""),
+        "help": inspect.cleandoc(command.help or "").partition("\f")[0].rstrip(),  # as shown
         "epilog": command.epilog,
         "parameters": [
             {
