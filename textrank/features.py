@@ -72,7 +72,7 @@ class Features(Sequence["Features"]):
         if self.cells.shape[1] != len(self.names):
             raise ValueError(f"{self.cells.shape[1]} columns but {len(self.names)} names")
         if not isinstance(self.cells, RawCSR):
-            object.__setattr__(self, "cells", _with_int32_indices(self.cells))
+            object.__setattr__(self, "cells", with_int32_indices(self.cells))
 
     @cached_property
     def values(self) -> SparseMatrix:
@@ -184,7 +184,7 @@ class Features(Sequence["Features"]):
         return Features(hstack_csr([block.cells for block in blocks.values()]), names)
 
 
-def _with_int32_indices(values: SparseMatrix) -> SparseMatrix:
+def with_int32_indices(values: SparseMatrix) -> SparseMatrix:
     """Return the matrix with 32-bit indices, as liblinear needs.
 
     Returns the matrix itself if it has them already or a size or its number of entries does not fit
@@ -341,8 +341,12 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         all_words = dict.fromkeys(chain.from_iterable(b.vocabulary for b in blocks))
         words = dict(zip(all_words, count(), strict=False))
         width = max((b.parts.shape[1] for b in blocks), default=1)
-        parts = [_pad_columns(_renumber_words(b, words), width) for b in blocks]
-        return FeatureNames(tuple(words), np.vstack(parts) if parts else np.empty((0, 1), np.int32))
+        parts = np.full((sum(map(len, blocks)), width), -1, dtype=np.int32)
+        start = 0
+        for block in blocks:
+            rows = slice(start, start := start + len(block))
+            parts[rows, : block.parts.shape[1]] = _renumber_words(block, words)
+        return FeatureNames(tuple(words), parts)
 
     def to_arrays(self) -> Arrays:
         """Return arrays that ``from_arrays`` reads, by key: ``words``, ``size`` and ``parts``.
@@ -359,7 +363,7 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         KeyError if an array is missing. Words that occur twice are merged.
         """
         words = unpack_words(arrays)
-        parts = arrays["parts"].astype(np.int32)
+        parts = arrays["parts"].astype(np.int32, copy=False)
         if len(words) != int(arrays["size"]) or (parts.size and parts.max() >= len(words)):
             raise ValueError(
                 f"damaged feature names: {len(words)} words, {int(arrays['size'])} expected. "
@@ -372,12 +376,6 @@ def _renumber_words(names: FeatureNames, words: Mapping[str, int]) -> NDArray[np
     """Return ``names.parts`` with words numbered by ``words``, which has all of them; -1 stays."""
     numbers = map(words.__getitem__, names.vocabulary)
     return np.fromiter(chain(numbers, [-1]), np.int32, len(names.vocabulary) + 1)[names.parts]
-
-
-def _pad_columns(parts: NDArray[np.int32], width: int) -> NDArray[np.int32]:
-    """Return parts with columns of -1 added on the right; ``width`` must not be below their own."""
-    missing = width - parts.shape[1]
-    return np.pad(parts, ((0, 0), (0, missing)), constant_values=-1) if missing else parts
 
 
 def pack_words(vocabulary: Sequence[str]) -> Arrays:
@@ -395,7 +393,8 @@ def unpack_words(arrays: Mapping[str, NDArray[np.generic]]) -> tuple[str, ...]:
     They are not checked: a damaged text may give another number of words than ``size``.
     """
     text = arrays["words"].astype(np.uint8).tobytes().decode()
-    return tuple(_unescape(w) for w in text.split("\n")) if int(arrays["size"]) else ()
+    words = text.split("\n") if int(arrays["size"]) else []
+    return tuple(map(_unescape, words) if "\\" in text else words)
 
 
 def _escape(word: str) -> str:
@@ -427,24 +426,26 @@ class NameIndex:
     @cached_property
     def words(self) -> dict[str, int]:
         """Number of each word of the vocabulary, from 1; of equal words the last counts."""
-        return {word: number for number, word in enumerate(self.names.vocabulary, start=1)}
+        return dict(zip(self.names.vocabulary, count(1), strict=False))
+
+    @property
+    def unknown(self) -> int:
+        """Number that stands for every word that is not in the vocabulary."""
+        return len(self.names.vocabulary) + 1
 
     @cached_property
     def codes(self) -> HashIndex:
         """Index of the codes of all names, by column; built on first use."""
-        return HashIndex(self._hash_digits(self._own_digits))
+        return HashIndex(self._encode(self.names, self._own_numbers))
 
     def first_columns(self) -> Indices:
         """Return for each of the d columns the first column with the same name, shape ``(d,)``.
 
         This is the column itself if no earlier one has its name.
         """
-        codes, order = self.codes.ordered
-        is_start = np.append(True, codes[1:] != codes[:-1])[: len(codes)]
-        first = np.empty(len(codes), dtype=np.intp)
-        first[order] = order[is_start.nonzero()[0]][np.cumsum(is_start) - 1]
-        parts = self.names.parts
-        if not np.array_equal(parts[first], parts):  # two names have one hash
+        first = self.codes.find(self.codes.codes)
+        repeated, parts = (first != np.arange(len(first))).nonzero()[0], self.names.parts
+        if not np.array_equal(parts[first[repeated]], parts[repeated]):  # two names have one hash
             return self.find(self.names)
         return first
 
@@ -455,16 +456,25 @@ class NameIndex:
         >>> index.find(FeatureNames.from_iterable([("a", "b"), "b", "a"]))
         array([ 1, -1,  0])
         """
-        digits = self._digits(names)
-        codes = self._hash_digits(digits)
+        return self.find_numbered(names, self.number_words(names.vocabulary))
+
+    def number_words(self, vocabulary: Sequence[str]) -> NDArray[np.uint64]:
+        """Return the number here of each word, ``unknown`` for others, and a last 0 for padding."""
+        words, unknown = self.words, self.unknown
+        numbers = [*(words.get(word, unknown) for word in vocabulary), 0]
+        return np.array(numbers, dtype=np.uint64)
+
+    def find_numbered(self, names: FeatureNames, numbers: NDArray[np.uint64]) -> Indices:
+        """Return what ``find`` does, for names whose words were numbered by ``number_words``."""
+        codes = self._encode(names, numbers)
         columns = self.codes.find(codes)
         if not self._is_exact:
             matched = (columns >= 0).nonzero()[0]
-            mismatched = matched[
-                (self._own_digits[columns[matched]] != digits[matched]).any(axis=1)
-            ]
-            for index in mismatched.tolist():  # two names have one hash
-                columns[index] = self._find_exact(digits[index], codes[index])
+            digits = self._digits(names.parts[matched], numbers)
+            own_digits = self._digits(self.names.parts[columns[matched]], self._own_numbers)
+            for row in (own_digits != digits).any(axis=1).nonzero()[0].tolist():
+                index = matched[row]  # two names have one hash
+                columns[index] = self._find_exact(digits[row], codes[index])
         return columns
 
     def _find_exact(self, digits: NDArray[np.uint64], code: np.uint64) -> int:
@@ -473,28 +483,29 @@ class NameIndex:
         ``digits`` is one row as from ``_digits``.
         """
         candidates = self.codes.find_all(code)
-        matches = candidates[(self._own_digits[candidates] == digits).all(axis=1)]
+        own_digits = self._digits(self.names.parts[candidates], self._own_numbers)
+        matches = candidates[(own_digits == digits).all(axis=1)]
         return int(matches[0]) if len(matches) else -1
 
     @cached_property
-    def _own_digits(self) -> NDArray[np.uint64]:
-        """Digits of the names of this index, shape ``(d, width)``; see ``_digits``."""
-        return self._digits(self.names)
+    def _own_numbers(self) -> NDArray[np.uint64]:
+        """Numbers of the words of the names of this index, as from ``number_words``."""
+        return self.number_words(self.names.vocabulary)
 
-    def _digits(self, names: FeatureNames) -> NDArray[np.uint64]:
-        """Return the numbers here of the words of ``names``, shape ``(len(names), width)``.
+    def _digits(
+        self, parts: NDArray[np.int32], numbers: NDArray[np.uint64]
+    ) -> NDArray[np.uint64]:
+        """Return the numbers of the words of names, shape ``(len(parts), width)``.
 
-        The width is that of the longest name here. 0 is padding, and the number after the last
-        stands for every unknown word; a name longer than all names here gets an unknown word as its
-        first, so that it is not found.
+        ``numbers`` are those of the vocabulary that ``parts`` refers to, as from ``number_words``.
+        The width is that of the longest name here. 0 is padding. A name longer than all names here
+        gets an unknown word as its first, so that it is not found.
         """
-        unknown, width = len(self.names.vocabulary) + 1, self.names.parts.shape[1]
-        numbers = [self.words.get(word, unknown) for word in names.vocabulary]
-        digits, parts = np.array([*numbers, 0], dtype=np.uint64), names.parts
-        result = np.zeros((len(names), width), dtype=np.uint64)
-        result[:, : parts.shape[1]] = digits[parts[:, :width]]
+        width = self.names.parts.shape[1]
+        result = np.zeros((len(parts), width), dtype=np.uint64)
+        result[:, : parts.shape[1]] = numbers[parts[:, :width]]
         if parts.shape[1] > width:
-            result[(parts[:, width:] >= 0).any(axis=1), 0] = unknown  # longer than all names here
+            result[(parts[:, width:] >= 0).any(axis=1), 0] = self.unknown
         return result
 
     @cached_property
@@ -522,12 +533,30 @@ class NameIndex:
         # Codes stay distinct when multiplied by an odd number and when high bits are mixed in.
         return np.array([base**digit for digit in range(width)], dtype=np.uint64) * random_odd[0]
 
-    def _hash_digits(self, digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return the code of each name from its digits ``(n, width)``, shape ``(n,)``.
+    def _encode(self, names: FeatureNames, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return the code of each name, the sum of ``_digits`` times ``_factors``, shape ``(n,)``.
 
-        The low bits depend on all digits, since ``HashIndex`` uses them as slots.
+        ``numbers`` are as in ``_digits``. Most names are much shorter than the longest: words are
+        added up position by position, only for the names that have one there. The low bits depend
+        on all digits, since ``HashIndex`` uses them as slots.
         """
-        codes: NDArray[np.uint64] = digits @ self._factors  # wraps around
+        parts, factors = names.parts, self._factors
+        width = min(parts.shape[1], len(factors))
+        codes = np.zeros(len(parts), dtype=np.uint64)
+        rows: slice | Indices = slice(None)  # names that are longer than ``position`` words
+        for position in range(width):
+            words = parts[rows, position]
+            is_word = words >= 0
+            if not is_word.all():
+                rows = (np.arange(len(parts)) if isinstance(rows, slice) else rows)[is_word]
+                words = words[is_word]
+            if not len(words):
+                break
+            codes[rows] += (numbers * factors[position])[words]  # wraps around
+        if parts.shape[1] > len(factors):
+            too_long = (parts[:, len(factors) :] >= 0).any(axis=1).nonzero()[0]
+            first = np.uint64(self.unknown) - numbers[parts[too_long, 0]]
+            codes[too_long] += first * factors[0]
         return codes ^ (codes >> np.uint64(32))  # low bits depend on all bits
 
 
@@ -571,11 +600,23 @@ class HashIndex:
     def _search_sorted(self, wanted: NDArray[np.uint64]) -> NDArray[np.intp]:
         """Return the first position of each of ``wanted`` by binary search, or -1.
 
-        This index must not be empty.
+        Only codes that share their slot with another code are searched; there must be some.
         """
-        codes, order = self.ordered
+        codes, positions = self._shared_slots
         rank = codes[:-1].searchsorted(wanted)  # codes above all others compare with the last
-        return np.where(codes[rank] == wanted, order[rank], -1)
+        return np.where(codes[rank] == wanted, positions[rank], -1)
+
+    @cached_property
+    def _shared_slots(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+        """Sorted codes whose slot another code has too, and the position of each.
+
+        Equal codes are in order of position.
+        """
+        slot_of = self.codes & np.uint64(len(self._slot_table) - 1)
+        positions = (self._slot_table[slot_of] & 1).nonzero()[0]
+        codes = self.codes[positions]
+        order = np.argsort(codes, kind="stable")
+        return codes[order], positions[order]
 
     def find_all(self, code: np.uint64) -> NDArray[np.intp]:
         """Return all positions of one code, ascending; empty if it does not occur."""
@@ -590,12 +631,13 @@ class HashIndex:
         empty slot. The number of slots is a power of two. Of equal codes the first position is
         stored.
         """
-        codes, order = self.ordered
+        codes = self.codes
         num_slots = 1 << (MIN_SLOTS_PER_CODE * len(codes)).bit_length()
         slots = np.full(num_slots, -2, dtype=np.int32)
         slot_of = codes & np.uint64(num_slots - 1)
-        slots[slot_of[::-1]] = 2 * order[::-1]  # the first of equals is written last
-        collides = codes != self.codes[slots[slot_of] >> 1]
+        doubled = np.arange(0, 2 * len(codes), 2, dtype=np.int32)
+        slots[slot_of[::-1]] = doubled[::-1]  # the first of equals is written last
+        collides = codes != codes[slots[slot_of] >> 1]
         slots[slot_of[collides]] |= 1
         return slots
 

@@ -348,14 +348,13 @@ class LabelWeights:
         column_of_key = {label_key(aspect, answer): column for column, answer in enumerate(answers)}
         column_of_word = np.array([column_of_key.get(word, -1) for word in words], dtype=np.intp)
         answer_column = column_of_word[model.names.parts[:, 0]]
-        names = FeatureNames(words, model.names.parts[:, 1:])
+        names, name_index = _merge_names(FeatureNames(words, model.names.parts[:, 1:]))
+        values = np.zeros((len(names), len(answers)))
+        values[name_index, answer_column] = model.fit.coef
         is_constant = _is_constant(names)
-        offsets = np.zeros(len(answers))
-        offsets[answer_column[is_constant]] = model.fit.coef[is_constant] * kernel.constant
-        unique_names, name_index = _merge_names(names.take((~is_constant).nonzero()[0]))
-        values = np.zeros((len(unique_names), len(answers)))
-        values[name_index, answer_column[~is_constant]] = model.fit.coef[~is_constant]
-        return cls(unique_names, values, offsets, model.threshold or 0.0)
+        offsets = values[is_constant].sum(axis=0) * kernel.constant  # at most one row
+        features = (~is_constant).nonzero()[0]
+        return cls(names.take(features), values[features], offsets, model.threshold or 0.0)
 
     def scale_blocks(self, block_weights: Mapping[str, float]) -> LabelWeights:
         """Return weights for unweighted features; each is multiplied by the weight of its block.
@@ -414,7 +413,9 @@ def _repetition_period(parts: NDArray[np.int32]) -> int:
     Only the first row after row 0 that equals row 0 is tried as p, and only if p divides the number
     of rows. ``parts`` is (rows, columns).
     """
-    repeats = np.flatnonzero((parts[1:] == parts[:1]).all(axis=1)) + 1
+    repeats = np.arange(1, len(parts))
+    for position in range(parts.shape[1]):  # few rows are left after the first positions
+        repeats = repeats[parts[repeats, position] == parts[0, position]]
     n_rows = len(parts)
     if (
         not len(repeats)
