@@ -43,6 +43,7 @@ T = TypeVar("T")
 CONSTANT_FEATURE = "constant"
 UNKNOWN_WORD = -2  # number of a word that is not in the vocabulary
 MAX_INT32 = np.iinfo(np.int32).max
+MIN_SHARING = 2  # names per distinct name without first word from which these are stored once
 MIN_SLOTS_PER_CODE = 4  # size of the slot table of a HashIndex, relative to its codes
 
 
@@ -217,6 +218,7 @@ class FeatureNames(Sequence[tuple[str, ...]]):
 
     vocabulary: tuple[str, ...]
     parts: NDArray[np.int32]  # (d, k)
+    known_split: tuple[FeatureNames, Indices] | None = None  # of ``split_first_word``, if known
 
     @classmethod
     def from_iterable(cls, names: Iterable[str | tuple[str, ...]]) -> FeatureNames:
@@ -298,6 +300,19 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         """
         return FeatureNames(self.vocabulary, self.parts[:, 1:])
 
+    def split_first_word(self) -> tuple[FeatureNames, Indices]:
+        """Return the distinct names without first words, and the index of each name among them.
+
+        Distinct names are in order of first occurrence. Names that ``to_arrays`` stored split are
+        not compared again.
+
+        >>> names = FeatureNames.from_iterable([("yes", "binds"), ("no", "binds"), ("no", "is")])
+        >>> rest, index = names.split_first_word()
+        >>> list(rest), index.tolist()
+        ([('binds',), ('is',)], [0, 0, 1])
+        """
+        return self.known_split or self.drop_first_word().unique()
+
     def prepend(self, name: str) -> FeatureNames:
         """Return the names after one more name, of the single word ``name``; it is column 0.
 
@@ -351,31 +366,72 @@ class FeatureNames(Sequence[tuple[str, ...]]):
     def to_arrays(self) -> Arrays:
         """Return arrays that ``from_arrays`` reads, by key: ``words``, ``size`` and ``parts``.
 
+        If names differ mostly in their first word, as those of a model with many questions, the
+        rest of each is stored once: ``first`` has the first words, ``rest`` the distinct other
+        parts, and ``rest_steps`` the differences between the indices of successive names in them.
         Words are one UTF-8 text, never a pickle.
         """
-        return {**pack_words(self.vocabulary), "parts": self.parts}
+        words = pack_words(self.vocabulary)
+        if self.parts.shape[1] < 2:
+            return {**words, "parts": self.parts}
+        rest, index = self.split_first_word()
+        if MIN_SHARING * len(rest) > len(self):
+            return {**words, "parts": self.parts}
+        steps = np.diff(index, prepend=0).astype(np.int32)
+        return {**words, "first": self.parts[:, 0], "rest": rest.parts, "rest_steps": steps}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> FeatureNames:
         """Build the names that ``to_arrays`` wrote.
 
-        Raises ValueError if the number of words differs from ``size`` or a part refers to no word,
-        KeyError if an array is missing. Words that occur twice are merged.
+        Raises ValueError if the number of words differs from ``size`` or a part refers to no word
+        or name, KeyError if an array is missing. Words that occur twice are merged.
         """
         words = unpack_words(arrays)
-        parts = arrays["parts"].astype(np.int32, copy=False)
-        if len(words) != int(arrays["size"]) or (parts.size and parts.max() >= len(words)):
+        split = None
+        if "rest" in arrays:
+            first, rest = (arrays[key].astype(np.int32, copy=False) for key in ("first", "rest"))
+            index = np.cumsum(arrays["rest_steps"], dtype=np.intp)
+            if len(index) != len(first) or (
+                index.size and not 0 <= index.min() <= index.max() < len(rest)
+            ):
+                raise ValueError(
+                    f"damaged feature names: {len(first)} first words do not fit {len(rest)} names "
+                    "without them. Train the model again or restore the file."
+                )
+            parts = np.empty((len(first), 1 + rest.shape[1]), dtype=np.int32)
+            parts[:, 0], parts[:, 1:] = first, rest[index]
+            split = cls(words, rest), index
+            largest = max(first.max(initial=-1), rest.max(initial=-1))
+        else:
+            parts = arrays["parts"].astype(np.int32, copy=False)
+            largest = parts.max(initial=-1)
+        if len(words) != int(arrays["size"]) or largest >= len(words):
             raise ValueError(
                 f"damaged feature names: {len(words)} words, {int(arrays['size'])} expected. "
                 "Train the model again or restore the file."
             )
-        return cls(words, parts).dedup_vocabulary()
+        return cls(words, parts, split).dedup_vocabulary()
 
 
 def _renumber_words(names: FeatureNames, words: Mapping[str, int]) -> NDArray[np.int32]:
     """Return ``names.parts`` with words numbered by ``words``, which has all of them; -1 stays."""
     numbers = map(words.__getitem__, names.vocabulary)
     return np.fromiter(chain(numbers, [-1]), np.int32, len(names.vocabulary) + 1)[names.parts]
+
+
+def _have_equal_rows(parts: NDArray[np.int32], rows: Indices, others: Indices) -> bool:
+    """Return whether each of ``rows`` of ``parts`` equals the row at the same place in ``others``.
+
+    Padding is not compared.
+    """
+    for position in range(parts.shape[1]):
+        words = parts[rows, position]
+        if not np.array_equal(words, parts[others, position]):
+            return False
+        is_word = words >= 0
+        rows, others = rows[is_word], others[is_word]
+    return True
 
 
 def pack_words(vocabulary: Sequence[str]) -> Arrays:
@@ -444,9 +500,9 @@ class NameIndex:
         This is the column itself if no earlier one has its name.
         """
         first = self.codes.find(self.codes.codes)
-        repeated, parts = (first != np.arange(len(first))).nonzero()[0], self.names.parts
-        if not np.array_equal(parts[first[repeated]], parts[repeated]):  # two names have one hash
-            return self.find(self.names)
+        repeated = (first != np.arange(len(first))).nonzero()[0]
+        if not _have_equal_rows(self.names.parts, repeated, first[repeated]):
+            return self.find(self.names)  # two names have one hash
         return first
 
     def find(self, names: FeatureNames) -> Indices:
