@@ -257,6 +257,16 @@ def test_wrong_preferences_are_refused(arguments, message):
         RankRLS().fit(np.eye(3), **arguments)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [({}, "pass y or preferences"), ({"y": [0, 1, 2], "preferences": [[0, 1]]}, "not both")],
+)
+def test_a_ranker_is_scored_with_either_labels_or_preferences(arguments, message):
+    ranker = RankRLS().fit(np.eye(3), [0, 1, 2])
+    with pytest.raises(ValueError, match=message):
+        ranker.score(np.eye(3), **arguments)
+
+
 def test_groups_of_the_wrong_length_are_refused():
     with pytest.raises(ValueError, match="3 rows of data but groups of shape"):
         RLSRegressor().fit(np.eye(3), np.arange(3.0), groups=[0, 1])

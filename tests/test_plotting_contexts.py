@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from textrank import plotting
+from textrank.graphs import Contexts
 from textrank.representations.transformations import Bag, SharedStem
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -20,6 +21,18 @@ def test_a_transformed_matrix_spreads_each_occurrence():
     stems = plotting.transform_context(context, 6, words=SharedStem())
     rows = [context.vocabulary.index(word) for word in ("activates", "activated")]
     np.testing.assert_allclose(stems[rows[0]], plain[rows].sum(axis=0))
+
+
+def test_a_kept_target_has_a_column_in_the_middle():
+    context = Contexts.from_lists([[("the", -1), ("NAME", 0), ("gene", 1)]])
+    plain = plotting.transform_context(context, 2)
+    assert plain.shape == (3, 5)
+    bag = plotting.transform_context(context, 2, Bag())
+    np.testing.assert_allclose(bag, np.ones((3, 5)))
+    figure = plotting.draw_transformed_context(context, 2)
+    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert labels == ["-2", "-1", "0", "+1", "+2"]
+    matplotlib.pyplot.close(figure)
 
 
 def test_every_transformation_has_its_panel():

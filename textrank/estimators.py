@@ -598,13 +598,12 @@ class _Ranker(KernelMachine):
         Pairs are the rows of ``preferences`` (better, worse[, magnitude]), or those with different
         labels ``y``, averaged over queries. ``queries`` has the query of each sample; None: all are
         one query. Queries without different labels are left out. Scores equal up to round-off are
-        tied; magnitudes do not count. Raises ValueError if there are no pairs, or preferences are
-        given together with labels or queries.
+        tied; magnitudes do not count. Raises ValueError if there are no pairs, if preferences are
+        given together with labels or queries, or if neither preferences nor labels are given.
         """
+        self._check_targets(y, queries, preferences)
         scores = merge_ties(self.predict(X))
         if preferences is not None:
-            if y is not None or queries is not None:
-                raise ValueError("give either preferences or labels (y, queries), not both")
             graph = _parse_preferences(preferences, len(scores))
             return float(preference_concordance(scores[None], graph)[0])
         labels = np.asarray(y, dtype=np.float64)

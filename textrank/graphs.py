@@ -362,18 +362,24 @@ def needs_learning(transformation: Any) -> bool:
 def learn_transformation(transformation: Any, contexts: Contexts) -> Any:
     """Return a transformation whose parts that learn are replaced by what they learn.
 
-    Looks inside ``of`` or, if there is no such attribute, inside the mapping ``parts``, at any
-    depth. The argument is not changed; a transformation without parts that learn, or None, is
-    returned as it is.
+    Looks inside ``of`` and ``parts``, a sequence or a mapping, at any depth, as
+    ``inner_transformations``. The argument is not changed; a transformation without parts that
+    learn, or None, is returned as it is.
     """
     if isinstance(transformation, LearnedTransformation):
         return transformation.learn(contexts)
     if not needs_learning(transformation):
         return transformation
+    learned: dict[str, Any] = {}
     if hasattr(transformation, "of"):
-        return replace(transformation, of=learn_transformation(transformation.of, contexts))
-    parts = {name: learn_transformation(p, contexts) for name, p in transformation.parts.items()}
-    return replace(transformation, parts=parts)
+        learned["of"] = learn_transformation(transformation.of, contexts)
+    parts = getattr(transformation, "parts", None)
+    if isinstance(parts, Mapping):
+        learned["parts"] = {name: learn_transformation(p, contexts) for name, p in parts.items()}
+    elif parts is not None:
+        learned_parts = [learn_transformation(part, contexts) for part in parts]
+        learned["parts"] = tuple(learned_parts) if isinstance(parts, tuple) else learned_parts
+    return replace(transformation, **learned)
 
 
 @dataclass(frozen=True, eq=False)

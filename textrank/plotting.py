@@ -17,7 +17,7 @@ import spacy
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
-from textrank.features import Matrix
+from textrank.features import Indices, Matrix
 from textrank.graphs import Contexts, LabelledGraph, PositionTransformation, WordTransformation
 from textrank.representations.transformations import (
     Bag,
@@ -298,12 +298,13 @@ def transform_context(
     """Return ``Ŵ X P̂`` of one context, (words, 2 span): how much each occurrence counts where.
 
     ``X`` is the word-position matrix, summed if there are several contexts: rows are
-    ``context.vocabulary``, columns the positions -span ... -1, 1 ... span. ``P̂ = R R'`` is the
+    ``context.vocabulary``, columns the positions -span ... -1, 1 ... span. If the target is kept,
+    that is if a word has position 0, there is a column for it in the middle. ``P̂ = R R'`` is the
     similarity of positions, ``Ŵ = B B'`` that of words; None for ``positions`` or ``words`` leaves
-    that side unchanged. Words farther than ``span`` are dropped; none may have position 0.
+    that side unchanged. Words farther than ``span`` are dropped.
     """
-    offsets = np.array([p for p in range(-span, span + 1) if p])
     X = context.matrix(span).toarray()
+    offsets = _column_positions(X, span)
     if positions is not None:
         R = positions.factor(offsets).values
         X = X @ (R @ R.T).toarray()
@@ -311,6 +312,16 @@ def transform_context(
         B = words.factor(context.vocabulary).values
         X = (B @ B.T).toarray() @ X
     return X
+
+
+def _column_positions(X: Matrix, span: int) -> Indices:
+    """Return the position of each column of a word-position matrix.
+
+    These are -span ... span; 0 is among them if there is a column for the target, that is if their
+    number is odd.
+    """
+    has_target = X.shape[1] % 2 == 1
+    return np.array([p for p in range(-span, span + 1) if p or has_target], dtype=np.intp)
 
 
 def draw_transformed_context(
@@ -349,14 +360,16 @@ def draw_transformed_context(
 def _draw_panel(axes: Axes, name: str, X: Matrix, words: tuple[str, ...], span: int) -> None:
     """Draw a word-position matrix, (words, 2 span), as shades of blue with the title ``name``.
 
-    ``words`` are the labels of the rows; a red line marks the target between the positions -1, 1.
+    ``words`` are the labels of the rows; a red line marks the target between the positions -1, 1,
+    or at position 0 if there is a column for it.
     """
+    offsets = _column_positions(X, span).tolist()
     axes.imshow(X, cmap="Blues", aspect="auto", vmin=0.0, vmax=max(float(X.max()), 1e-9))
-    axes.axvline(span - 0.5, color=HIGHLIGHT_COLOR, lw=1.2)  # the target
+    axes.axvline((len(offsets) - 1) / 2, color=HIGHLIGHT_COLOR, lw=1.2)  # the target
     axes.set_title(name, fontsize=10)
     axes.set_yticks(range(len(words)), words, fontsize=8)
-    labels = [f"{p:+d}" for p in range(-span, span + 1) if p]
-    axes.set_xticks(range(2 * span), labels, fontsize=7)
+    labels = [f"{p:+d}" if p else "0" for p in offsets]
+    axes.set_xticks(range(len(offsets)), labels, fontsize=7)
 
 
 def _draw_weight_curve(axes: Axes, span: int) -> None:

@@ -69,7 +69,9 @@ def test_an_archive_is_read_member_by_member(judged, tmp_path):
     assert [j.query for j in Letor(str(path), member="S2.txt").iter_judged()] == ["9"]
 
 
-@pytest.mark.parametrize("line", ["1 1:0.5", "one qid:1 1:2", "1 qid:1 1:nan", "1 qid:1 a:2", "1"])
+@pytest.mark.parametrize(
+    "line", ["1 1:0.5", "one qid:1 1:2", "1 qid:1 1:nan", "1 qid:1 a:2", "1", "1 qid:1 0:1"]
+)
 def test_a_bad_line_is_named(line, tmp_path):
     path = tmp_path / "bad.letor"
     path.write_text(f"{LINES}{line}\n")

@@ -20,6 +20,7 @@ from textrank.io import (
     open_bytes,
     read_arrays,
     read_text,
+    reading,
 )
 
 
@@ -62,6 +63,20 @@ def test_a_collection_is_read_one_document_at_a_time(tmp_path: Path) -> None:
     file.write_text(json.dumps(docs)[:-500])
     with pytest.raises(ValueError, match=r"c\.json"):
         list(iter_json_items(file, ["documents"], 1 << 19))
+
+
+@pytest.mark.parametrize("number", ["1234", "-12.5", "1.25e+10", "7"])
+def test_a_number_at_the_end_of_a_chunk_is_one_item(
+    number: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "n.json"
+    for size in range(1, 12):
+        monkeypatch.setattr(reading, "CHUNK_BYTES", size)
+        file.write_text(f"[{number}, {number} ,\n{number}]")
+        assert list(iter_json_items(file, [])) == [float(number)] * 3
+        file.write_text(f"[{number}, {number}")
+        with pytest.raises(ValueError, match=r"n\.json: ends inside a list"):
+            list(iter_json_items(file, []))
 
 
 def test_deep_and_endless_elements_are_refused(tmp_path: Path) -> None:

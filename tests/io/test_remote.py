@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import re
 import threading
 import urllib.parse
 from collections.abc import Iterator
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request
 
 import pytest
 
@@ -305,3 +309,14 @@ def test_only_http_is_opened(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "not an address of HTTP" in capsys.readouterr().err
     assert run(["download", "chemistry", str(tmp_path / "x")]) == 2
     assert "available: pubmed" in capsys.readouterr().err
+
+
+def test_a_refused_range_without_a_part_is_reported(tmp_path: Path) -> None:
+    def refuse(request: Request, timeout: float) -> None:
+        raise HTTPError(request.full_url, 416, "Range Not Satisfiable", Message(), io.BytesIO())
+
+    with pytest.raises(ValueError, match=r"^http://x/y: the server refused \(.*416"):
+        download_file("http://x/y", tmp_path / "y", "0" * 32, opener=refuse)
+    (tmp_path / ".y.part").write_bytes(b"")
+    with pytest.raises(ValueError, match=r"^http://x/y: the server refused \(.*416"):
+        download_file("http://x/y", tmp_path / "y", "0" * 32, opener=refuse)

@@ -45,6 +45,14 @@ def test_contributions_sum_to_the_scores(views, rng):
     assert {name[0] for name in found.names} == {"a", "b", "c, 0.3", "c, 2", "constant"}
 
 
+def test_contributions_sum_to_the_scores_at_negative_similarity(rng):
+    views = MultiView({"a": np.array([[1.0, 0.0], [-1.0, 0.0], [-0.2, 1.0], [0.0, 1.0]])})
+    kernel = CombinedViews(linear={"a": 1.0}, gamma=1.5)
+    coef = np.array([0.5, 2.0, -1.0, 1.0])
+    explained = kernel.contributions(views, views, coef)
+    np.testing.assert_allclose(explained.values.sum(axis=1), kernel(views) @ coef, atol=1e-12)
+
+
 def test_contributions_are_the_path_integral_of_the_formula(views, rng):
     coef = rng.standard_normal(6)
     found = KERNEL.contributions(views, views, coef)

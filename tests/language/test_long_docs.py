@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -225,3 +226,39 @@ def test_a_stream_of_answers_frees_the_words_of_each_batch(tmp_path: Path) -> No
     assert [size for size, _ in sizes] == [64, 64, 64, 8, 0]
     assert max(strings for _, strings in sizes) == sizes[0][1]
     assert not other_zone.is_due
+
+
+class Dropping:
+    """A component that loses each Doc with a given word."""
+
+    name = "dropping"
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    def __call__(self, doc: Doc) -> Doc:
+        return doc
+
+    def pipe(self, docs: Iterable[Doc]) -> Iterator[Doc]:
+        return (doc for doc in docs if self.word not in doc.text)
+
+
+@pytest.mark.parametrize("any_length", [False, True])
+@pytest.mark.parametrize("n_sentences", [1, 40])
+def test_a_component_that_drops_a_doc_or_a_chunk_is_named(
+    seen: list[int], any_length: bool, n_sentences: int
+) -> None:
+    doc = tokenize(spacy.blank("en"), f"{SENTENCE * n_sentences}The last one is lost.")
+    dropping: Any = Dropping("lost")
+    dropping.any_length = any_length
+    with pytest.raises(ValueError, match="component 'dropping' returned 0 documents for one"):
+        process_in_chunks(doc, [dropping])
+
+
+def test_a_component_that_returns_nothing_is_named(seen: list[int]) -> None:
+    def forget(doc: Doc) -> None:
+        """Return None by mistake."""
+
+    doc = tokenize(spacy.blank("en"), SENTENCE)
+    with pytest.raises(ValueError, match="component 'forget' returned a NoneType"):
+        process_in_chunks(doc, [forget])

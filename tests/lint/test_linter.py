@@ -9,6 +9,7 @@ import pytest
 
 from textrank.cli.app import run
 from textrank.lint import Linter
+from textrank.lint.linter import Settings
 
 WRONG = "This one is larger then the other.\n"
 RIGHT = "This one is larger than the other.\n"
@@ -153,3 +154,28 @@ def test_wrong_settings_are_refused_by_name(tmp_path, capsys, line):
     assert code == 2
     assert line.split()[0] in shown.err
     assert "pyproject.toml" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("text", "section"),
+    [
+        ("tool = 1", "tool"),
+        ("[tool]\ntextrank = []", "tool.textrank"),
+        ("[tool.textrank]\nspell = 3", "tool.textrank.spell"),
+        ('[tool.textrank]\nspell = "then"', "tool.textrank.spell"),
+    ],
+)
+def test_settings_that_are_not_a_table_are_refused(tmp_path, text, section):
+    (tmp_path / "pyproject.toml").write_text(f"{text}\n")
+    with pytest.raises(ValueError, match=rf"pyproject\.toml: {section} must be a table"):
+        Settings.from_folder(tmp_path)
+
+
+def test_a_revision_that_is_an_option_of_git_is_refused(tmp_path, capsys):
+    file, target = tmp_path / "a.txt", tmp_path / "written"
+    file.write_text(WRONG)
+    subprocess.run(["git", "-C", str(tmp_path), "init", "-q"], check=True)
+    code, shown = spell(capsys, file, f"--since=--output={target}")
+    assert code == 2
+    assert "begins with a hyphen" in shown.err
+    assert not target.exists()

@@ -18,6 +18,7 @@ from textrank.lint.model import (
     RULES,
     THRESHOLD_PRECISIONS,
     ConfusionModel,
+    Spots,
     feature_keys,
     pair_hash,
     shipped_model_path,
@@ -256,3 +257,17 @@ def test_a_short_text_after_a_long_one_has_the_same_tokens(confusions):
     for name in ("ids", "word_id", "case", "sentence", "network_row"):
         assert (getattr(alone, name) == getattr(again, name)).all()
     assert all((a == b).all() for a, b in zip(alone.codes, again.codes, strict=True))
+
+
+def test_of_tied_proposals_none_has_the_lead(confusions):
+    spots = Spots(np.array([0, 5]), np.array([1, 6]), np.array([0, 0]))
+    thresholds = np.zeros((len(confusions.pairs), 2))
+    span, pair, side = np.array([0, 0, 1]), np.array([3, 4, 5]), np.zeros(3, np.int64)
+    for odds, pairs in (
+        ([2.0, 2.0, 2.0], [5]),
+        ([2.0, 2.0 - 1e-12, 2.0], [5]),
+        ([3.0, 2.0, 2.0], [3, 5]),
+    ):
+        scores = (span, pair, side, np.array(odds))
+        candidates = confusions._above_threshold(spots, scores, thresholds)
+        assert [candidate[2] for candidate in candidates] == pairs

@@ -12,7 +12,14 @@ from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
 from textrank.kernels.algebra import Linear, Normalized
-from textrank.representations.collocations import Collocations, Tags, frequent_names, tag_lexicon
+from textrank.representations.collocations import (
+    Collocations,
+    Tags,
+    frequent_names,
+    load_lexicon,
+    tag_lexicon,
+    write_lexicon,
+)
 from textrank.testing import check_kernel
 
 LEXICON = {"the": ["DT"], "gene": ["NN"], "binds": ["VBZ", "NNS"], ".": ["."]}
@@ -127,6 +134,17 @@ def test_a_linear_kernel_goes_on_top(candidate, make_doc):
 def test_a_lexicon_keeps_frequent_tags_in_order():
     tagged = [("a", "X")] * 2 + [("a", "Y")] * 17 + [("a", "Z")]
     assert tag_lexicon(tagged) == {"a": ["Y", "X"]}
+
+
+def test_a_line_of_a_lexicon_without_tags_is_named(tmp_path):
+    path = tmp_path / "lexicon.tsv"
+    path.write_text("a\tDT\nthe\t \n")
+    with pytest.raises(ValueError, match=r"lexicon\.tsv, line 2: .* tags"):
+        load_lexicon(str(path))
+    with pytest.raises(ValueError, match="'the' has no tags"):
+        write_lexicon({"a": ["DT"], "the": []}, path)
+    with pytest.raises(ValueError, match="'the' has no tags"):
+        Tags({"a": ["DT"], "the": []})
 
 
 @pytest.mark.parametrize(

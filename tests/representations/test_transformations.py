@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -345,6 +348,21 @@ def test_learned_parts_are_found_inside_other_transformations(rng):
         LearnedWords().factor(["a"])
     with pytest.raises(ValueError, match="too few to learn"):
         LearnedWords(minimum=1000).learn(contexts)
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_learned_parts_are_found_in_sequences_and_beside_of(rng, kind):
+    @dataclass(frozen=True)
+    class Several:
+        parts: Sequence[Any]
+        of: Any
+
+    contexts = random_contexts(rng)
+    table = LearnedPositions().learn(contexts)
+    several = Several(kind([Bag(), LearnedPositions()]), LearnedPositions())
+    assert learn_transformation(several, contexts) == Several(kind([Bag(), table]), table)
+    several = Several(kind([LearnedPositions()]), None)
+    assert learn_transformation(several, contexts) == Several(kind([table]), None)
 
 
 def test_most_frequent_tags_ignore_rarer_ones():

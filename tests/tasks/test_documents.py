@@ -11,6 +11,7 @@ import spacy
 
 from textrank import cross_validate, load_corpus, load_pipeline
 from textrank.cli.app import run
+from textrank.tasks.base import Scored
 from textrank.tasks.documents import Categorise, Retrieve
 
 CORPORA = Path(__file__).parents[2] / "corpora"
@@ -104,6 +105,17 @@ def test_a_single_document_counts_as_a_list_of_one():
 def test_what_is_no_document_is_named():
     with pytest.raises(ValueError, match=r"query 'd1' lists .* which is not a document"):
         Retrieve().candidates(told(judged=[{"relevance": 1}]))
+
+
+def test_documents_that_are_tied_within_rounding_keep_the_order_of_the_list():
+    rows = [{"id": name, "features": {"1": 0.5}} for name in "abc"]
+    task, doc = Retrieve(), told(judged=rows)
+    scored = Scored(task.candidates(doc), np.array([0.3, 0.1 + 0.2, 0.9]))
+    marked = task.annotate(doc, scored)._.textrank_retrieve
+    task.mark_answer_sets(doc, scored, np.array([[True], [False], [False]]))
+    assert [row["id"] for row in marked] == ["c", "a", "b"]
+    assert [row["score"] for row in marked] == [0.9, 0.3, 0.1 + 0.2]
+    assert [row["in_answer_set"] for row in marked] == [False, True, False]
 
 
 def test_documents_of_unseen_queries_are_ordered(queries):

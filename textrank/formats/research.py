@@ -783,8 +783,8 @@ def _parse_judged(line: str, location: str) -> JudgedDocument:
     """Parse a line; raise ValueError, beginning with ``location``, if it is malformed.
 
     The line must not be blank before ``#``; the id is that of a comment ``docid = ID``, else "".
-    Numbers must be finite and feature numbers integers, but not necessarily positive. Of a feature
-    given twice, the last value counts.
+    Numbers must be finite, and features numbered from 1, as SVM-rank and RankLib demand. Of a
+    feature given twice, the last value counts.
     """
     fields, _, comment = check_utf8(line, location).partition("#")
     relevance, *pairs = fields.split()
@@ -793,13 +793,15 @@ def _parse_judged(line: str, location: str) -> JudgedDocument:
         if not pairs_of_line or pairs_of_line[0][0] != "qid" or not pairs_of_line[0][1]:
             raise ValueError("no qid")
         features = {str(int(key)): _parse_finite(value) for key, value in pairs_of_line[1:]}
+        if any(int(key) < 1 for key in features):
+            raise ValueError("feature 0 or negative")
         return JudgedDocument(
             pairs_of_line[0][1], _parse_finite(relevance), features, _parse_docid(comment)
         )
     except ValueError:
         raise ValueError(
             f"{location}: {fields.strip()!r:.60} is not a judged document. Write relevance qid:N "
-            "1:0.5 2:0.25 ..., finite numbers."
+            "1:0.5 2:0.25 ..., finite numbers and features from 1."
         ) from None
 
 

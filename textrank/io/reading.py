@@ -372,6 +372,9 @@ def iter_json_items(
             yield window.parse_item()
 
 
+_NUMBER_REST = re.compile(r"[0-9.eE+-]*")  # what may follow the beginning of a number
+
+
 @dataclass
 class _JsonWindow:
     """Part of a JSON file that is in memory, and the position of the parser in it.
@@ -428,7 +431,12 @@ class _JsonWindow:
         """
         while True:
             try:
-                value, self.position = json.JSONDecoder().raw_decode(self.text, self.position)
+                value, end = json.JSONDecoder().raw_decode(self.text, self.position)
+                length = end - self.position
+                may_continue = not isinstance(value, str | list | dict | bool | None)
+                if may_continue and _NUMBER_REST.fullmatch(self.text, end) and self.read_more():
+                    continue  # the number may go on in the next chunk
+                self.position += length
                 self.stream.start_item()
                 return value
             except json.JSONDecodeError as error:

@@ -397,7 +397,8 @@ def download_file(
 
     The partial file is beside the target, as ``.NAME.part``. It is kept if the connection breaks,
     and removed if the checksum is wrong. If the server answers that nothing is left (416), a wrong
-    partial file is removed and fetched anew, which counts as a try. An existing target is replaced;
+    partial file is removed and fetched anew, which counts as a try; without a partial file the
+    server refuses. An existing target is replaced;
     ``md5`` is hexadecimal, in lower case. Raises ValueError after ``MAX_TRIES`` failures, if the
     server refuses, the checksum is wrong twice, or the file cannot be written.
     """
@@ -408,7 +409,8 @@ def download_file(
             _continue_download(url, partial, opener)
         except urllib.error.HTTPError as error:
             with error:
-                if error.code == 416:  # nothing is left, or the file is another one by now
+                # Nothing is left, or the file is another one by now.
+                if error.code == 416 and partial.is_file():
                     if _file_md5(partial) != md5:
                         partial.unlink()
                         continue

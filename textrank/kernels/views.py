@@ -722,7 +722,7 @@ class CombinedViews:
         K /= sizes
         # (exp(γ K) - 1) / K, which is γ where nothing is shared
         growth = np.divide(
-            np.expm1(self.gamma * K), K, out=np.full_like(K, self.gamma), where=K > 0
+            np.expm1(self.gamma * K), K, out=np.full_like(K, self.gamma), where=K != 0
         )
         shares = growth * np.exp(-self.gamma) * coef / sizes  # (x, y)
 

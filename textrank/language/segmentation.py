@@ -730,14 +730,15 @@ def process_in_chunks(doc: Doc, pipes: Iterable[Any]) -> Doc:
 
     Components with a true attribute ``any_length``, such as those of the shipped pipeline, get the
     whole Doc, so that their results do not depend on where the text would be cut. The result is
-    another Doc if chunks were joined.
+    another Doc if chunks were joined. Raises ValueError if a component does not return one Doc for
+    each that it is given.
     """
     for takes_any_length, group in groupby(
         pipes, lambda pipe: bool(getattr(pipe, "any_length", False))
     ):
         pipes_in_group = list(group)
         if takes_any_length:
-            doc = next(iter(apply_pipes([doc], pipes_in_group)))
+            doc = _apply_to_one(doc, pipes_in_group)
         else:
             doc = _process_chunks(doc, pipes_in_group)
     return doc
@@ -747,16 +748,39 @@ def _process_chunks(doc: Doc, pipes: Sequence[Any]) -> Doc:
     """Run components on the chunks of a Doc and return them joined to a new Doc.
 
     User data of ``doc`` is kept; tensors and user data that the components set on chunks are not. A
-    Doc that is a single chunk is processed itself, in place.
+    Doc that is a single chunk is processed itself, in place. Raises ValueError if a component does
+    not return one Doc for a chunk.
     """
     chunks = list(split_doc(doc))
     if len(chunks) == 1:
-        return next(iter(apply_pipes(chunks, pipes)))
-    processed_chunks = [processed for chunk in chunks for processed in apply_pipes([chunk], pipes)]
+        return _apply_to_one(doc, pipes)
+    processed_chunks = [_apply_to_one(chunk, pipes) for chunk in chunks]
     options: Any = {"exclude": ("user_data", "tensor")}
     joined = Doc.from_docs(processed_chunks, ensure_whitespace=False, **options)
     joined.user_data.update(doc.user_data)
     return joined
+
+
+def _apply_to_one(doc: Doc, pipes: Iterable[Any]) -> Doc:
+    """Return a Doc after each component in turn.
+
+    Raises ValueError if a component returns no Doc for it, several, or something else: text would
+    be lost or repeated.
+    """
+    for pipe in pipes:
+        processed: list[Any] = list(apply_pipes([doc], [pipe]))
+        is_one = len(processed) == 1
+        if not is_one or not isinstance(processed[0], Doc):
+            name = getattr(pipe, "name", None) or getattr(pipe, "__name__", type(pipe).__name__)
+            returned = (
+                f"a {type(processed[0]).__name__}" if is_one else f"{len(processed)} documents"
+            )
+            raise ValueError(
+                f"component {name!r} returned {returned} for one document or a chunk of it. A "
+                "component must return each Doc it is given. Correct or remove it."
+            )
+        doc = processed[0]
+    return doc
 
 
 def split_doc(doc: Doc) -> Iterator[Doc]:

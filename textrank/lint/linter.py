@@ -470,7 +470,8 @@ class Settings:
 
         Defaults if there is no such file, or it has no section for textrank; files further up are
         not read. The words of the dictionaries are added to ``words``. Raises ValueError on
-        invalid TOML, unknown settings, wrong values and missing dictionaries.
+        invalid TOML, a section that is not a table, unknown settings, wrong values and missing
+        dictionaries.
         """
         for parent in (folder.resolve(), *folder.resolve().parents):
             file = parent / "pyproject.toml"
@@ -483,15 +484,24 @@ class Settings:
         """Read the section of a pyproject.toml and its dictionaries.
 
         Defaults if the file has no such section. Dictionaries are relative to the file's folder;
-        their words follow those of the setting ``words``. Raises ValueError on invalid TOML,
-        unknown settings, values of the wrong type, a precision that is not above 0 and at most 1,
-        and missing dictionaries.
+        their words follow those of the setting ``words``. Raises ValueError on invalid TOML, a
+        section that is not a table, unknown settings, values of the wrong type, a precision that is
+        not above 0 and at most 1, and missing dictionaries.
         """
         try:
             document = tomllib.loads(file.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"{file}: not valid TOML ({error}). Fix it.") from error
-        section: Any = document.get("tool", {}).get("textrank", {}).get("spell", {})
+        section: Any = document
+        path: list[str] = []
+        for key in ("tool", "textrank", "spell"):
+            path.append(key)
+            section = section.get(key, {})
+            if not isinstance(section, dict):
+                raise ValueError(
+                    f"{file}: {'.'.join(path)} must be a table, got {section!r:.80}. Write "
+                    f"[{'.'.join(path)}]."
+                )
         where = f"{file}, [tool.textrank.spell]"
         names = [field.name for field in fields(cls)]
         unknown = sorted(set(section) - set(names))
@@ -559,8 +569,14 @@ def changed_lines(path: Path, revision: str) -> set[int]:
     The working tree is compared, so uncommitted changes count. Deleted lines and files that git
     does not track give no numbers. The file's folder must exist.
 
-    Raises ValueError if git is missing or fails.
+    Raises ValueError if git is missing or fails, or if the revision begins with a hyphen: git would
+    read it as an option, such as one that overwrites a file.
     """
+    if revision.startswith("-"):
+        raise ValueError(
+            f"{revision!r} is not a git revision: it begins with a hyphen. Give a commit, a branch "
+            "or a tag."
+        )
     command = ["git", "diff", "--unified=0", "--no-color", revision, "--", path.name]
     try:
         result = subprocess.run(

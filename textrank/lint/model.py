@@ -753,8 +753,8 @@ class ConfusionModel:
 
         ``thresholds`` has shape (pairs, 2). A word may belong to several pairs. Of its proposals,
         the one with the highest log-odds less half of its threshold wins, if it is MIN_LEAD ahead
-        of the next lower one; else nothing is yielded. If several have exactly the highest, all
-        are yielded. Results are in the order of ``scores``.
+        of the next one; else, as when several are tied, nothing is yielded. Results are in the
+        order of ``scores``.
         """
         span, pair, side, odds = scores
         threshold = thresholds[pair, side]
@@ -762,6 +762,8 @@ class ConfusionModel:
         best, second = np.full((2, len(spots.start)), -np.inf)
         np.maximum.at(best, span, preference)
         is_best = preference >= best[span]
+        n_best = np.bincount(span[is_best], minlength=len(best))
+        is_best &= n_best[span] == 1
         np.maximum.at(second, span[~is_best], preference[~is_best])
         is_best &= (odds >= threshold) & (preference - second[span] >= MIN_LEAD)
         for i in np.flatnonzero(is_best):

@@ -254,9 +254,11 @@ class Tags:
     mixed: bool = True
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless the weight is positive."""
+        """Raise ValueError unless the weight is positive and every word in ``lexicon`` has tags."""
         if not self.weight > 0:
             raise ValueError(f"weight must be positive, got {self.weight}")
+        if isinstance(self.lexicon, Mapping):
+            _check_tags(self.lexicon)
 
     def words(self) -> Mapping[str, Sequence[str]] | None:
         """Return the tags of each word, read from a file if ``lexicon`` is a name.
@@ -513,14 +515,21 @@ def write_lexicon(lexicon: Mapping[str, Sequence[str]], path: str | Path) -> Non
 
     So the bytes are reproducible; ``load_lexicon`` reads it. A path that ends in ".gz" is
     compressed; an existing file is overwritten. Raises ValueError for a word or tag with a tab or
-    newline. Tags must not contain blanks, which is not checked.
+    newline, and for a word without tags. Tags must not contain blanks, which is not checked.
     """
+    _check_tags(lexicon)
     lines = [f"{word}\t{' '.join(tags)}\n" for word, tags in sorted(lexicon.items())]
     if bad := next((line for line in lines if line.count("\t") != 1 or line.count("\n") != 1), ""):
         raise ValueError(f"a word or tag contains a tab or line end: {bad!r}. Remove it.")
     data = "".join(lines).encode()
     packed = gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data
     Path(path).write_bytes(packed)
+
+
+def _check_tags(lexicon: Mapping[str, Sequence[str]]) -> None:
+    """Raise ValueError if a word of a lexicon has no tags."""
+    if untagged := [word for word, tags in lexicon.items() if not "".join(tags).strip()]:
+        raise ValueError(f"{untagged[0]!r} has no tags in the lexicon. Add some, or remove it.")
 
 
 MAX_LEXICON_WORDS = 1_000_000  # the shipped one has a tenth of it
@@ -537,10 +546,10 @@ def _read_lexicon(path: str, changed: int) -> Mapping[str, Sequence[str]]:
     lexicon: dict[str, tuple[str, ...]] = {}
     for number, line in iter_lines(path):
         word, tab, tags = check_utf8(line, f"{path}, line {number}").partition("\t")
-        if not tab or "\t" in tags:
+        if not tab or "\t" in tags or not tags.strip():
             raise ValueError(
                 f"{path}, line {number}: not a line of a lexicon: expected a word, a tab, and its "
-                "tags separated by blanks."
+                "tags separated by blanks. Add what is missing, or remove the line."
             )
         lexicon[word] = tuple(tags.split())
         if number > MAX_LEXICON_WORDS:

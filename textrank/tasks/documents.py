@@ -252,15 +252,18 @@ class Retrieve(Task):
         """Write one row per document to ``doc._.textrank_retrieve``, the best first.
 
         Returns the Doc, changed in place. A row has ``id`` (position from 0 as a string if the
-        document has none), ``score`` and ``rank`` from 1. Equal scores keep the order of the list.
+        document has none), ``score`` and ``rank`` from 1. Equal scores keep the order of the list;
+        scores that differ by rounding only are equal (``merge_ties``).
         """
         documents = listed_documents(doc)
         rows: list[dict[str, Any]] = [
             {"id": row.get("id", str(index)), "score": float(score)}
             for index, (row, score) in enumerate(zip(documents, scored.scores, strict=True))
         ]
-        rows.sort(key=lambda row: -row["score"])
-        doc._.textrank_retrieve = [{**row, "rank": rank} for rank, row in enumerate(rows, 1)]
+        order = np.argsort(-merge_ties(scored.scores), kind="stable")
+        doc._.textrank_retrieve = [
+            {**rows[i], "rank": rank} for rank, i in enumerate(order.tolist(), 1)
+        ]
         return doc
 
     def mark_answer_sets(self, doc: Doc, scored: Scored, is_in: NDArray[np.bool_]) -> None:
@@ -269,7 +272,7 @@ class Retrieve(Task):
         ``scored`` has all candidates of the Doc; ``is_in[i, 0]`` says whether listed document i is
         in the set of the query.
         """
-        order = np.argsort(-scored.scores, kind="stable")
+        order = np.argsort(-merge_ties(scored.scores), kind="stable")
         for row, index in zip(doc._.textrank_retrieve, order.tolist(), strict=True):
             row["in_answer_set"] = bool(is_in[index, 0])
 

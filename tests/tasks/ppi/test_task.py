@@ -120,3 +120,14 @@ def test_f_with_one_answer_per_relation_and_document() -> None:
     assert task.measures(Scored(candidates, np.zeros(4), None))["relation_f"] is None
     half = Scored(candidates, np.array([2.0, -2.0, -2.0, 2.0]), 0.0, unreachable=2)
     assert task.measures(half)["relation_f"] == pytest.approx(2 / (2 + 1 + 3))
+
+
+def test_a_correction_counts_where_a_pair_has_several_rows(docs: list[Doc]) -> None:
+    task = PPI()
+    doc = next(doc for doc in docs if task.candidates(doc)).copy()
+    first = task.candidates(doc)[0]
+    row = {"entities": sorted(span.id_ for span in first.spans), "label": True}
+    doc.user_data = {**doc.user_data, "gold": [row, {**row, "label": False}, row]}
+    assert task.candidates(doc)[0].label == 1.0
+    assert task.candidates(task.correct_labels(doc, {0: "no"}))[0].label == -1.0
+    assert [row["label"] for row in doc.user_data["gold"]] == [True, False, True]

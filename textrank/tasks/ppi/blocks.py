@@ -6,6 +6,7 @@
 - ``PathWalks``: the dependency path between the entities.
 - ``TriggerRoles``: trigger words and how they relate to the pair.
 - ``EventRoles``: like ``TriggerRoles``, but with classes of words in place of words.
+- ``SignPatterns``: raising and lowering words in order, and their product.
 - ``BetweenSequences``: words and tags between the entities in order, for kernels on sequences.
 
 The blocks are registered representations and ``FeatureBlock`` objects: ``extract`` adds the
@@ -48,6 +49,7 @@ from textrank.tasks.ppi.sentences import Parse, check_choice
 from textrank.tasks.ppi.vocabulary import (
     EVENT_CLASSES,
     NEGATIONS,
+    SIGNS,
     TRIGGERS,
     dependency_group,
     is_verb,
@@ -543,21 +545,12 @@ def _add_patterns(arrays: PairArrays, counter: FeatureCounter) -> None:
     after the pair are merged.
     """
     symbol = arrays.lexicon.lookup(_pattern_symbol, arrays.words, np.uint8)
-    pair_token = symbol.nonzero()[0]
-    symbol, pair = symbol[pair_token], arrays.pair_index[pair_token]
-    region = np.where(arrays.is_entity[pair_token], 1, arrays.side[pair_token])
-    is_new = np.ones(len(pair_token), dtype=bool)
-    is_new[1:] = (symbol[1:] != symbol[:-1]) | (pair[1:] != pair[:-1]) | (region[1:] != region[:-1])
-    text = symbol[is_new].tobytes().decode("ascii")
-    counts = np.bincount(3 * pair[is_new] + region[is_new], minlength=3 * len(arrays.pairs))
-    bounds = offsets(counts).tolist()
-    middle, around = [], []
-    for row in range(0, 3 * len(arrays.pairs), 3):
-        begin, middle_start, middle_end, end = bounds[row : row + 4]
-        middle.append(text[middle_start:middle_end])
-        before = text[max(begin, middle_start - 1) : middle_start]
-        after = text[middle_end : min(middle_end + 1, end)]
-        around.append(f"{before} {middle[-1]} {after}")
+    texts = _texts_by_region(symbol, arrays)
+    middle = texts[1::3]
+    around = [
+        f"{before[-1:]} {between} {after[:1]}"
+        for before, between, after in zip(texts[0::3], middle, texts[2::3], strict=True)
+    ]
     all_pairs = np.arange(len(arrays.pairs))
     counter.add("pattern", all_pairs, arrays.lexicon.encode(middle))
     counter.add("pattern around", all_pairs, arrays.lexicon.encode(around))
@@ -666,6 +659,130 @@ class EventRoles(_Block):
         row, step = np.nonzero(paths.steps >= 0)
         dependencies[row, step] = arrays.step_labels[paths.steps[row, step]]
         _add_ngrams("walk", interleave(sequence, dependencies), 3, counter)
+
+
+_MAX_SIGNS = 6  # in the name of a feature; longer sequences are cut at the end
+_MAX_SIGN_DISTANCE = 3  # tokens from an entity up to which a sign is near it
+_LOWERING_SIGNS = ("-", "L", "n", "0")
+
+
+def _sign_symbol(word: str) -> int:
+    """Return the sign of a word in ``SignPatterns`` as an ASCII code; 0 for words without one."""
+    sign = SIGNS.get(word)
+    if sign is not None:
+        return ord(sign)
+    return ord("n") if word in NEGATIONS else _ENTITY_SYMBOLS.get(word, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignPatterns(_Block):
+    """Order of raising and lowering words around a pair, 0/1 features for a linear kernel.
+
+    A token has the sign ``+`` (raises), ``-`` (lowers), ``L`` (loss of a protein), ``G`` (gain),
+    ``0`` (no effect) or ``n`` (negation) of ``vocabulary.SIGNS``; 1, 2 and X are tokens of the
+    pair's first and second entity and of others. The product of signs tells that "loss of A lowered
+    B" raises, which a sum of words cannot.
+    """
+
+    parse: Parse = "auto"
+    binary: ClassVar[bool] = True
+
+    def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
+        """Add the features of all pairs to ``counter``, in place.
+
+        Names are ("before", "middle", "after" or "path", signs in order), ("around", the last sign
+        before, the signs of the middle, the first sign after), ("product", "wide product" with the
+        last sign before, or "path product": see ``_sign_product``) and ("near", entity, number of
+        tokens from it, and sign) for tokens at most ``_MAX_SIGN_DISTANCE`` away.
+        """
+        n_pairs = len(arrays.pairs)
+        all_pairs = np.arange(n_pairs)
+        symbol = arrays.lexicon.lookup(_sign_symbol, arrays.words, np.uint8)
+        texts = _texts_by_region(symbol, arrays)
+        before, middle, after = texts[0::3], texts[1::3], texts[2::3]
+        signs = [text.replace("X", "") for text in middle]
+        encode = arrays.lexicon.encode
+        counter.add("middle", all_pairs, encode(text[:_MAX_SIGNS] for text in signs))
+        before = [text.replace("X", "")[-2:] for text in before]
+        after = [text.replace("X", "")[:2] for text in after]
+        counter.add("before", all_pairs, encode(before))
+        counter.add("after", all_pairs, encode(after))
+        around = [
+            f"{b[-1:]} {m[:_MAX_SIGNS]} {a[:1]}"
+            for b, m, a in zip(before, signs, after, strict=True)
+        ]
+        counter.add("around", all_pairs, encode(around))
+        counter.add("product", all_pairs, encode(map(_sign_product, signs)))
+        wide = [b[-1:] + m for b, m in zip(before, signs, strict=True)]
+        counter.add("wide product", all_pairs, encode(map(_sign_product, wide)))
+        self._add_path(arrays, counter)
+        self._add_near(symbol, arrays, counter)
+
+    @staticmethod
+    def _add_path(arrays: PairArrays, counter: FeatureCounter) -> None:
+        """Add the signs of the words on the path of each pair that has one, and their product."""
+        pair, _, token = arrays.path_tokens()
+        if not len(pair):
+            return
+        words = arrays.words_at(pair, token)
+        symbols = arrays.lexicon.lookup(_sign_symbol, words, np.uint8)
+        kept = symbols.nonzero()[0]
+        bounds = offsets(np.bincount(pair[kept], minlength=len(arrays.pairs))).tolist()
+        text = symbols[kept].tobytes().decode("ascii")
+        rows = np.unique(pair)
+        paths = [text[bounds[row] : bounds[row + 1]].strip("12X") for row in rows.tolist()]
+        counter.add("path", rows, arrays.lexicon.encode(path[:_MAX_SIGNS] for path in paths))
+        counter.add("path product", rows, arrays.lexicon.encode(map(_sign_product, paths)))
+
+    @staticmethod
+    def _add_near(symbol: NDArray[np.uint8], arrays: PairArrays, counter: FeatureCounter) -> None:
+        """Add the signs next to each entity of a pair, by entity and distance."""
+        entity_tokens = np.isin(symbol, (ord("1"), ord("2"))).nonzero()[0]
+        is_sign = (symbol > 0) & ~np.isin(symbol, [ord(letter) for letter in "12X"])
+        for distance in range(-_MAX_SIGN_DISTANCE, _MAX_SIGN_DISTANCE + 1):
+            other = entity_tokens + distance
+            inside = (other >= 0) & (other < len(symbol))
+            token, other = entity_tokens[inside], other[inside]
+            same_pair = arrays.pair_index[token] == arrays.pair_index[other]
+            kept = same_pair & is_sign[other]
+            token, other = token[kept], other[kept]
+            labels = [
+                f"{chr(entity)}{distance:+d}{chr(sign)}"
+                for entity, sign in zip(symbol[token], symbol[other], strict=True)
+            ]
+            counter.add("near", arrays.pair_index[token], arrays.lexicon.encode(labels))
+
+
+def _texts_by_region(symbol: NDArray[np.uint8], arrays: PairArrays) -> list[str]:
+    """Return the symbols before, within and after each pair as text, three strings per pair.
+
+    ``symbol`` (pair tokens,) has ASCII codes, 0 for tokens that are left out. "Within" is from the
+    first to the last token of the pair's entities. Runs of equal symbols count once.
+    """
+    pair_token = symbol.nonzero()[0]
+    symbol, pair = symbol[pair_token], arrays.pair_index[pair_token]
+    region = np.where(arrays.is_entity[pair_token], 1, arrays.side[pair_token])
+    is_new = np.ones(len(pair_token), dtype=bool)
+    is_new[1:] = (symbol[1:] != symbol[:-1]) | (pair[1:] != pair[:-1]) | (region[1:] != region[:-1])
+    text = symbol[is_new].tobytes().decode("ascii")
+    counts = np.bincount(3 * pair[is_new] + region[is_new], minlength=3 * len(arrays.pairs))
+    bounds = offsets(counts).tolist()
+    return [text[bounds[row] : bounds[row + 1]] for row in range(3 * len(arrays.pairs))]
+
+
+def _sign_product(signs: str) -> str:
+    """Return whether the number of lowering signs is odd or even, with "+" if one raises.
+
+    Without any sign the result is "none".
+
+    >>> _sign_product("1L-2"), _sign_product("1-+2"), _sign_product("12")
+    ('even', 'odd+', 'none')
+    """
+    lowering = sum(signs.count(sign) for sign in _LOWERING_SIGNS)
+    raising = "+" if "+" in signs else ""
+    if not lowering:
+        return raising or "none"
+    return f"{'odd' if lowering % 2 else 'even'}{raising}"
 
 
 @dataclass(frozen=True, kw_only=True)

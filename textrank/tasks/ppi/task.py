@@ -320,18 +320,23 @@ class PPI(Task):
         """Return a copy of a Doc with other gold pairs; corrections are "yes" and "no".
 
         Keys are indices of ``self.candidates(doc)``; any value but "yes" means no. Only the
-        ``label`` of a row changes; of several rows for one pair only the first is changed. A pair
-        that the annotation does not list is added to it, so a Doc without annotation gets one of
-        the corrected pairs alone. The given Doc and its annotation are not changed.
+        ``label`` of a row changes, in all rows of the pair. A pair that the annotation does not
+        list is added to it, so a Doc without annotation gets one of the corrected pairs alone. The
+        given Doc and its annotation are not changed.
         """
         candidates, changed = self.candidates(doc), doc.copy()
         labels = {_pair_key(candidates[i].spans): v == "yes" for i, v in corrections.items()}
+        gold = doc.user_data.get("gold", ())
+        keys = [frozenset(row.get("entities", ())) for row in gold]
         rows = [
-            {**row, "label": labels.pop(key)} if key in labels else row
-            for row in doc.user_data.get("gold", ())
-            for key in [frozenset(row.get("entities", ()))]
+            {**row, "label": labels[key]} if key in labels else row
+            for row, key in zip(gold, keys, strict=True)
         ]
-        rows += [{"entities": sorted(key), "label": label} for key, label in labels.items()]
+        rows += [
+            {"entities": sorted(key), "label": label}
+            for key, label in labels.items()
+            if key not in keys
+        ]
         changed.user_data = {**doc.user_data, "gold": rows}
         return changed
 

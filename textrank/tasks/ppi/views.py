@@ -27,6 +27,7 @@ from textrank.tasks.ppi.blocks import (
     LocalContext,
     PathWalks,
     SideWords,
+    SignPatterns,
     TriggerRoles,
 )
 from textrank.tasks.ppi.descriptors import PairDescriptors
@@ -275,6 +276,7 @@ STATEMENT_BLOCKS: Mapping[str, FeatureBlock] = {
     "triggers": TriggerRoles(),
     "path": PathWalks(),
     "words": SideWords(),
+    "signs": SignPatterns(),
 }
 STATEMENT_BLOCK_NAMES = (*STATEMENT_BLOCKS, "sides", "turned")
 
@@ -285,11 +287,11 @@ class StatementViews:
 
     A candidate asks one question, such as the type of an interaction, about a pair of entities.
     ``question`` is the candidate's label key, ``pair`` has named features. These are of the blocks
-    ``StatementCues``, ``StatementRoles``, ``TriggerRoles``, ``PathWalks`` and ``SideWords`` (keys
-    ``cues``, ``roles``, ``triggers``, ``path``, ``words``), and the sum and difference of
-    ``EntityFacts`` (``sides`` and ``turned``). Each block has rows of length one, times its weight
-    in ``weights``; a block with weight 0 or no weight is left out. Candidates that ask different
-    questions about one pair share its features.
+    ``StatementCues``, ``StatementRoles``, ``TriggerRoles``, ``PathWalks``, ``SideWords`` and
+    ``SignPatterns`` (keys ``cues``, ``roles``, ``triggers``, ``path``, ``words``, ``signs``), and
+    the sum and difference of ``EntityFacts`` (``sides`` and ``turned``). Each block has rows of
+    length one, times its weight in ``weights``; a block with weight 0 or no weight is left out.
+    Candidates that ask different questions about one pair share its features.
     """
 
     weights: Mapping[str, float] = field(

@@ -124,6 +124,28 @@ _EVENT_WORDS = {
         presence exposure expose ectopic constitutive forced introduction incubation incubate
         administration infection""",
 }
+# Words that raise (+), lower (-), remove (L) or add (G) what they govern, beside EVENT_CLASSES.
+_SIGN_WORDS = {
+    "+": """up upregulate accelerate accumulate advance aggravate boost climb drive
+        exacerbate expand expansion gain grow growth heighten higher improve intensify overproduce
+        peak prime propel rise robust spike strengthen surge synergize worsen abundant hyperactive
+        hyperactivation""",
+    "-": """down alleviate ameliorate arrest avert blunted collapse counter curb cut deactivate
+        deactivation decline deplete desensitize desensitization desensitise deter drop
+        dwindle extinguish fall fell halve hamper hinder inhibited lessen mitigate negate neutralise
+        normalize nullify oppose overcome preclude quell rarely reduced relieve resist retard
+        shrink shut slow smaller subside thwart undermine weaken weakly weaker withdraw fewer less
+        low minimal poorly scarce""",
+    "L": """knockdowns knocked haploinsufficiency haploinsufficient inactivated inactivating lacked
+        lacks nullizygous sh si siRNAs shRNAs antisense morpholino morphant crispr antagonist
+        blocker blocking deprivation deprived disruption disrupted dysfunctional excision
+        immunodepletion immunodepleted knock-out knock-down kinase-dead loss-of-function unable
+        null/null -/-""",
+    "G": """constitutively exogenous forced gain-of-function injected injection knockin knock-in
+        overexpressing recombinant supplementation supplemented transduced transduction transgenic
+        wild-type re-expression reintroduction agonist""",
+    "0": "unaffected unaltered unchanged unresponsive irrespective",
+}
 _CUE_WORDS = {
     "not": "not n't never cannot nt",
     "no": "no none nothing nowhere any",
@@ -169,6 +191,15 @@ def _classes_by_stem(words_by_class: Mapping[str, str]) -> dict[str, tuple[str, 
 
 EVENT_CLASSES = _classes_by_stem(_EVENT_WORDS)  # stem -> what it says happens
 CUE_CLASSES = _classes_by_stem(_CUE_WORDS)  # stem -> how it denies, doubts or confirms
+_SIGN_OF_CLASS = {"activation": "+", "inhibition": "-", "loss": "L", "gain": "G"}
+SIGNS = {
+    **{
+        word: next(_SIGN_OF_CLASS[name] for name in classes if name in _SIGN_OF_CLASS)
+        for word, classes in EVENT_CLASSES.items()
+        if any(name in _SIGN_OF_CLASS for name in classes)
+    },
+    **{stem(word): sign for sign, words in _SIGN_WORDS.items() for word in words.split()},
+}  # stem -> sign of its effect on what it governs
 EVENT_TYPES = tuple(name for name in _EVENT_WORDS if name not in ("level", "loss", "gain"))
 VERB_PREFIXES = (
     "down",
