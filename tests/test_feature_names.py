@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textrank.features import FeatureNames, NameIndex
+from textrank.features import FeatureNames, NameIndex, pack_words
 
 
 def test_names_that_share_a_slot_are_told_apart() -> None:
@@ -74,3 +74,52 @@ def test_a_word_that_a_file_has_twice_is_one_word() -> None:
     assert list(names) == list(doubled)
     assert sorted(names.vocabulary) == ["gene", "protein"]
     assert len(names.with_prefix("gene").vocabulary) == 2
+
+
+def random_names(rng: np.random.Generator, size: int) -> list[tuple[str, ...]]:
+    return [tuple(rng.choice(["a", "b", "c"], rng.integers(1, 4)).tolist()) for _ in range(size)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_unique_names_are_those_of_a_dictionary(seed: int) -> None:
+    names = random_names(np.random.default_rng(seed), 60)
+    unique, index = FeatureNames.from_iterable(names).unique()
+    assert list(unique) == list(dict.fromkeys(names))
+    assert [unique[i] for i in index] == names
+
+
+@pytest.mark.parametrize(("questions", "is_shared"), [(1, False), (3, True)])
+def test_names_without_first_words_are_stored_once(questions: int, is_shared: bool) -> None:
+    """Names of a model with several questions, some of which lack a feature."""
+    rng = np.random.default_rng(questions)
+    rest = list(dict.fromkeys(random_names(rng, 200)))
+    names = FeatureNames.from_iterable(
+        (f"question {q}", *name)
+        for q in range(questions)
+        for i, name in enumerate(rest)
+        if not q or (i + q) % 7
+    )
+    arrays = names.to_arrays()
+    assert ("rest" in arrays) == is_shared
+    restored = FeatureNames.from_arrays(arrays)
+    from_plain = FeatureNames.from_arrays({**pack_words(names.vocabulary), "parts": names.parts})
+    for other in (restored, from_plain):
+        assert list(other) == list(names)
+        split, index = other.split_first_word()
+        assert list(split) == rest
+        assert [split[i] for i in index] == [name[1:] for name in names]
+    np.testing.assert_array_equal(restored.parts, names.parts)
+
+
+@pytest.mark.parametrize("damage", ["too many first words", "index too large", "word too large"])
+def test_damaged_names_are_refused(damage: str) -> None:
+    names = FeatureNames.from_iterable((q, w) for q in ("yes", "no", "unknown") for w in "abc")
+    arrays = names.to_arrays()
+    if damage == "too many first words":
+        arrays["first"] = np.append(arrays["first"], 0)
+    elif damage == "index too large":
+        arrays["rest_steps"] = arrays["rest_steps"] + 1
+    else:
+        arrays["rest"] = arrays["rest"] + 9
+    with pytest.raises(ValueError, match="damaged feature names"):
+        FeatureNames.from_arrays(arrays)

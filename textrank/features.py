@@ -43,6 +43,7 @@ T = TypeVar("T")
 CONSTANT_FEATURE = "constant"
 UNKNOWN_WORD = -2  # number of a word that is not in the vocabulary
 MAX_INT32 = np.iinfo(np.int32).max
+MIN_SHARING = 2  # names per distinct name without first word from which these are stored once
 MIN_SLOTS_PER_CODE = 4  # size of the slot table of a HashIndex, relative to its codes
 
 
@@ -72,7 +73,7 @@ class Features(Sequence["Features"]):
         if self.cells.shape[1] != len(self.names):
             raise ValueError(f"{self.cells.shape[1]} columns but {len(self.names)} names")
         if not isinstance(self.cells, RawCSR):
-            object.__setattr__(self, "cells", _with_int32_indices(self.cells))
+            object.__setattr__(self, "cells", with_int32_indices(self.cells))
 
     @cached_property
     def values(self) -> SparseMatrix:
@@ -184,7 +185,7 @@ class Features(Sequence["Features"]):
         return Features(hstack_csr([block.cells for block in blocks.values()]), names)
 
 
-def _with_int32_indices(values: SparseMatrix) -> SparseMatrix:
+def with_int32_indices(values: SparseMatrix) -> SparseMatrix:
     """Return the matrix with 32-bit indices, as liblinear needs.
 
     Returns the matrix itself if it has them already or a size or its number of entries does not fit
@@ -217,6 +218,7 @@ class FeatureNames(Sequence[tuple[str, ...]]):
 
     vocabulary: tuple[str, ...]
     parts: NDArray[np.int32]  # (d, k)
+    known_split: tuple[FeatureNames, Indices] | None = None  # of ``split_first_word``, if known
 
     @classmethod
     def from_iterable(cls, names: Iterable[str | tuple[str, ...]]) -> FeatureNames:
@@ -298,6 +300,19 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         """
         return FeatureNames(self.vocabulary, self.parts[:, 1:])
 
+    def split_first_word(self) -> tuple[FeatureNames, Indices]:
+        """Return the distinct names without first words, and the index of each name among them.
+
+        Distinct names are in order of first occurrence. Names that ``to_arrays`` stored split are
+        not compared again.
+
+        >>> names = FeatureNames.from_iterable([("yes", "binds"), ("no", "binds"), ("no", "is")])
+        >>> rest, index = names.split_first_word()
+        >>> list(rest), index.tolist()
+        ([('binds',), ('is',)], [0, 0, 1])
+        """
+        return self.known_split or self.drop_first_word().unique()
+
     def prepend(self, name: str) -> FeatureNames:
         """Return the names after one more name, of the single word ``name``; it is column 0.
 
@@ -341,31 +356,62 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         all_words = dict.fromkeys(chain.from_iterable(b.vocabulary for b in blocks))
         words = dict(zip(all_words, count(), strict=False))
         width = max((b.parts.shape[1] for b in blocks), default=1)
-        parts = [_pad_columns(_renumber_words(b, words), width) for b in blocks]
-        return FeatureNames(tuple(words), np.vstack(parts) if parts else np.empty((0, 1), np.int32))
+        parts = np.full((sum(map(len, blocks)), width), -1, dtype=np.int32)
+        start = 0
+        for block in blocks:
+            rows = slice(start, start := start + len(block))
+            parts[rows, : block.parts.shape[1]] = _renumber_words(block, words)
+        return FeatureNames(tuple(words), parts)
 
     def to_arrays(self) -> Arrays:
         """Return arrays that ``from_arrays`` reads, by key: ``words``, ``size`` and ``parts``.
 
+        If names differ mostly in their first word, as those of a model with many questions, the
+        rest of each is stored once: ``first`` has the first words, ``rest`` the distinct other
+        parts, and ``rest_steps`` the differences between the indices of successive names in them.
         Words are one UTF-8 text, never a pickle.
         """
-        return {**pack_words(self.vocabulary), "parts": self.parts}
+        words = pack_words(self.vocabulary)
+        if self.parts.shape[1] < 2:
+            return {**words, "parts": self.parts}
+        rest, index = self.split_first_word()
+        if MIN_SHARING * len(rest) > len(self):
+            return {**words, "parts": self.parts}
+        steps = np.diff(index, prepend=0).astype(np.int32)
+        return {**words, "first": self.parts[:, 0], "rest": rest.parts, "rest_steps": steps}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> FeatureNames:
         """Build the names that ``to_arrays`` wrote.
 
-        Raises ValueError if the number of words differs from ``size`` or a part refers to no word,
-        KeyError if an array is missing. Words that occur twice are merged.
+        Raises ValueError if the number of words differs from ``size`` or a part refers to no word
+        or name, KeyError if an array is missing. Words that occur twice are merged.
         """
         words = unpack_words(arrays)
-        parts = arrays["parts"].astype(np.int32)
-        if len(words) != int(arrays["size"]) or (parts.size and parts.max() >= len(words)):
+        split = None
+        if "rest" in arrays:
+            first, rest = (arrays[key].astype(np.int32, copy=False) for key in ("first", "rest"))
+            index = np.cumsum(arrays["rest_steps"], dtype=np.intp)
+            if len(index) != len(first) or (
+                index.size and not 0 <= index.min() <= index.max() < len(rest)
+            ):
+                raise ValueError(
+                    f"damaged feature names: {len(first)} first words do not fit {len(rest)} names "
+                    "without them. Train the model again or restore the file."
+                )
+            parts = np.empty((len(first), 1 + rest.shape[1]), dtype=np.int32)
+            parts[:, 0], parts[:, 1:] = first, rest[index]
+            split = cls(words, rest), index
+            largest = max(first.max(initial=-1), rest.max(initial=-1))
+        else:
+            parts = arrays["parts"].astype(np.int32, copy=False)
+            largest = parts.max(initial=-1)
+        if len(words) != int(arrays["size"]) or largest >= len(words):
             raise ValueError(
                 f"damaged feature names: {len(words)} words, {int(arrays['size'])} expected. "
                 "Train the model again or restore the file."
             )
-        return cls(words, parts).dedup_vocabulary()
+        return cls(words, parts, split).dedup_vocabulary()
 
 
 def _renumber_words(names: FeatureNames, words: Mapping[str, int]) -> NDArray[np.int32]:
@@ -374,10 +420,18 @@ def _renumber_words(names: FeatureNames, words: Mapping[str, int]) -> NDArray[np
     return np.fromiter(chain(numbers, [-1]), np.int32, len(names.vocabulary) + 1)[names.parts]
 
 
-def _pad_columns(parts: NDArray[np.int32], width: int) -> NDArray[np.int32]:
-    """Return parts with columns of -1 added on the right; ``width`` must not be below their own."""
-    missing = width - parts.shape[1]
-    return np.pad(parts, ((0, 0), (0, missing)), constant_values=-1) if missing else parts
+def _have_equal_rows(parts: NDArray[np.int32], rows: Indices, others: Indices) -> bool:
+    """Return whether each of ``rows`` of ``parts`` equals the row at the same place in ``others``.
+
+    Padding is not compared.
+    """
+    for position in range(parts.shape[1]):
+        words = parts[rows, position]
+        if not np.array_equal(words, parts[others, position]):
+            return False
+        is_word = words >= 0
+        rows, others = rows[is_word], others[is_word]
+    return True
 
 
 def pack_words(vocabulary: Sequence[str]) -> Arrays:
@@ -395,7 +449,8 @@ def unpack_words(arrays: Mapping[str, NDArray[np.generic]]) -> tuple[str, ...]:
     They are not checked: a damaged text may give another number of words than ``size``.
     """
     text = arrays["words"].astype(np.uint8).tobytes().decode()
-    return tuple(_unescape(w) for w in text.split("\n")) if int(arrays["size"]) else ()
+    words = text.split("\n") if int(arrays["size"]) else []
+    return tuple(map(_unescape, words) if "\\" in text else words)
 
 
 def _escape(word: str) -> str:
@@ -427,25 +482,27 @@ class NameIndex:
     @cached_property
     def words(self) -> dict[str, int]:
         """Number of each word of the vocabulary, from 1; of equal words the last counts."""
-        return {word: number for number, word in enumerate(self.names.vocabulary, start=1)}
+        return dict(zip(self.names.vocabulary, count(1), strict=False))
+
+    @property
+    def unknown(self) -> int:
+        """Number that stands for every word that is not in the vocabulary."""
+        return len(self.names.vocabulary) + 1
 
     @cached_property
     def codes(self) -> HashIndex:
         """Index of the codes of all names, by column; built on first use."""
-        return HashIndex(self._hash_digits(self._own_digits))
+        return HashIndex(self._encode(self.names, self._own_numbers))
 
     def first_columns(self) -> Indices:
         """Return for each of the d columns the first column with the same name, shape ``(d,)``.
 
         This is the column itself if no earlier one has its name.
         """
-        codes, order = self.codes.ordered
-        is_start = np.append(True, codes[1:] != codes[:-1])[: len(codes)]
-        first = np.empty(len(codes), dtype=np.intp)
-        first[order] = order[is_start.nonzero()[0]][np.cumsum(is_start) - 1]
-        parts = self.names.parts
-        if not np.array_equal(parts[first], parts):  # two names have one hash
-            return self.find(self.names)
+        first = self.codes.find(self.codes.codes)
+        repeated = (first != np.arange(len(first))).nonzero()[0]
+        if not _have_equal_rows(self.names.parts, repeated, first[repeated]):
+            return self.find(self.names)  # two names have one hash
         return first
 
     def find(self, names: FeatureNames) -> Indices:
@@ -455,16 +512,25 @@ class NameIndex:
         >>> index.find(FeatureNames.from_iterable([("a", "b"), "b", "a"]))
         array([ 1, -1,  0])
         """
-        digits = self._digits(names)
-        codes = self._hash_digits(digits)
+        return self.find_numbered(names, self.number_words(names.vocabulary))
+
+    def number_words(self, vocabulary: Sequence[str]) -> NDArray[np.uint64]:
+        """Return the number here of each word, ``unknown`` for others, and a last 0 for padding."""
+        words, unknown = self.words, self.unknown
+        numbers = [*(words.get(word, unknown) for word in vocabulary), 0]
+        return np.array(numbers, dtype=np.uint64)
+
+    def find_numbered(self, names: FeatureNames, numbers: NDArray[np.uint64]) -> Indices:
+        """Return what ``find`` does, for names whose words were numbered by ``number_words``."""
+        codes = self._encode(names, numbers)
         columns = self.codes.find(codes)
         if not self._is_exact:
             matched = (columns >= 0).nonzero()[0]
-            mismatched = matched[
-                (self._own_digits[columns[matched]] != digits[matched]).any(axis=1)
-            ]
-            for index in mismatched.tolist():  # two names have one hash
-                columns[index] = self._find_exact(digits[index], codes[index])
+            digits = self._digits(names.parts[matched], numbers)
+            own_digits = self._digits(self.names.parts[columns[matched]], self._own_numbers)
+            for row in (own_digits != digits).any(axis=1).nonzero()[0].tolist():
+                index = matched[row]  # two names have one hash
+                columns[index] = self._find_exact(digits[row], codes[index])
         return columns
 
     def _find_exact(self, digits: NDArray[np.uint64], code: np.uint64) -> int:
@@ -473,28 +539,29 @@ class NameIndex:
         ``digits`` is one row as from ``_digits``.
         """
         candidates = self.codes.find_all(code)
-        matches = candidates[(self._own_digits[candidates] == digits).all(axis=1)]
+        own_digits = self._digits(self.names.parts[candidates], self._own_numbers)
+        matches = candidates[(own_digits == digits).all(axis=1)]
         return int(matches[0]) if len(matches) else -1
 
     @cached_property
-    def _own_digits(self) -> NDArray[np.uint64]:
-        """Digits of the names of this index, shape ``(d, width)``; see ``_digits``."""
-        return self._digits(self.names)
+    def _own_numbers(self) -> NDArray[np.uint64]:
+        """Numbers of the words of the names of this index, as from ``number_words``."""
+        return self.number_words(self.names.vocabulary)
 
-    def _digits(self, names: FeatureNames) -> NDArray[np.uint64]:
-        """Return the numbers here of the words of ``names``, shape ``(len(names), width)``.
+    def _digits(
+        self, parts: NDArray[np.int32], numbers: NDArray[np.uint64]
+    ) -> NDArray[np.uint64]:
+        """Return the numbers of the words of names, shape ``(len(parts), width)``.
 
-        The width is that of the longest name here. 0 is padding, and the number after the last
-        stands for every unknown word; a name longer than all names here gets an unknown word as its
-        first, so that it is not found.
+        ``numbers`` are those of the vocabulary that ``parts`` refers to, as from ``number_words``.
+        The width is that of the longest name here. 0 is padding. A name longer than all names here
+        gets an unknown word as its first, so that it is not found.
         """
-        unknown, width = len(self.names.vocabulary) + 1, self.names.parts.shape[1]
-        numbers = [self.words.get(word, unknown) for word in names.vocabulary]
-        digits, parts = np.array([*numbers, 0], dtype=np.uint64), names.parts
-        result = np.zeros((len(names), width), dtype=np.uint64)
-        result[:, : parts.shape[1]] = digits[parts[:, :width]]
+        width = self.names.parts.shape[1]
+        result = np.zeros((len(parts), width), dtype=np.uint64)
+        result[:, : parts.shape[1]] = numbers[parts[:, :width]]
         if parts.shape[1] > width:
-            result[(parts[:, width:] >= 0).any(axis=1), 0] = unknown  # longer than all names here
+            result[(parts[:, width:] >= 0).any(axis=1), 0] = self.unknown
         return result
 
     @cached_property
@@ -522,12 +589,30 @@ class NameIndex:
         # Codes stay distinct when multiplied by an odd number and when high bits are mixed in.
         return np.array([base**digit for digit in range(width)], dtype=np.uint64) * random_odd[0]
 
-    def _hash_digits(self, digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return the code of each name from its digits ``(n, width)``, shape ``(n,)``.
+    def _encode(self, names: FeatureNames, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return the code of each name, the sum of ``_digits`` times ``_factors``, shape ``(n,)``.
 
-        The low bits depend on all digits, since ``HashIndex`` uses them as slots.
+        ``numbers`` are as in ``_digits``. Most names are much shorter than the longest: words are
+        added up position by position, only for the names that have one there. The low bits depend
+        on all digits, since ``HashIndex`` uses them as slots.
         """
-        codes: NDArray[np.uint64] = digits @ self._factors  # wraps around
+        parts, factors = names.parts, self._factors
+        width = min(parts.shape[1], len(factors))
+        codes = np.zeros(len(parts), dtype=np.uint64)
+        rows: slice | Indices = slice(None)  # names that are longer than ``position`` words
+        for position in range(width):
+            words = parts[rows, position]
+            is_word = words >= 0
+            if not is_word.all():
+                rows = (np.arange(len(parts)) if isinstance(rows, slice) else rows)[is_word]
+                words = words[is_word]
+            if not len(words):
+                break
+            codes[rows] += (numbers * factors[position])[words]  # wraps around
+        if parts.shape[1] > len(factors):
+            too_long = (parts[:, len(factors) :] >= 0).any(axis=1).nonzero()[0]
+            first = np.uint64(self.unknown) - numbers[parts[too_long, 0]]
+            codes[too_long] += first * factors[0]
         return codes ^ (codes >> np.uint64(32))  # low bits depend on all bits
 
 
@@ -571,11 +656,23 @@ class HashIndex:
     def _search_sorted(self, wanted: NDArray[np.uint64]) -> NDArray[np.intp]:
         """Return the first position of each of ``wanted`` by binary search, or -1.
 
-        This index must not be empty.
+        Only codes that share their slot with another code are searched; there must be some.
         """
-        codes, order = self.ordered
+        codes, positions = self._shared_slots
         rank = codes[:-1].searchsorted(wanted)  # codes above all others compare with the last
-        return np.where(codes[rank] == wanted, order[rank], -1)
+        return np.where(codes[rank] == wanted, positions[rank], -1)
+
+    @cached_property
+    def _shared_slots(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+        """Sorted codes whose slot another code has too, and the position of each.
+
+        Equal codes are in order of position.
+        """
+        slot_of = self.codes & np.uint64(len(self._slot_table) - 1)
+        positions = (self._slot_table[slot_of] & 1).nonzero()[0]
+        codes = self.codes[positions]
+        order = np.argsort(codes, kind="stable")
+        return codes[order], positions[order]
 
     def find_all(self, code: np.uint64) -> NDArray[np.intp]:
         """Return all positions of one code, ascending; empty if it does not occur."""
@@ -590,12 +687,13 @@ class HashIndex:
         empty slot. The number of slots is a power of two. Of equal codes the first position is
         stored.
         """
-        codes, order = self.ordered
+        codes = self.codes
         num_slots = 1 << (MIN_SLOTS_PER_CODE * len(codes)).bit_length()
         slots = np.full(num_slots, -2, dtype=np.int32)
         slot_of = codes & np.uint64(num_slots - 1)
-        slots[slot_of[::-1]] = 2 * order[::-1]  # the first of equals is written last
-        collides = codes != self.codes[slots[slot_of] >> 1]
+        doubled = np.arange(0, 2 * len(codes), 2, dtype=np.int32)
+        slots[slot_of[::-1]] = doubled[::-1]  # the first of equals is written last
+        collides = codes != codes[slots[slot_of] >> 1]
         slots[slot_of[collides]] |= 1
         return slots
 

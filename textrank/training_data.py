@@ -25,7 +25,6 @@ import numpy as np
 import scipy.linalg as sla
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import DisjointSet
 from spacy.tokens import Doc
 
 from textrank.candidates import (
@@ -153,6 +152,8 @@ class TrainingData:
 
         Sharing a sentence or origin is transitive. Numbers are arbitrary, not consecutive.
         """
+        from scipy.cluster.hierarchy import DisjointSet  # slow to import, and only needed here
+
         groups = DisjointSet(range(len(self.documents)))
         first_with_hash: dict[int, int] = {}
         for number, document in enumerate(self.documents):

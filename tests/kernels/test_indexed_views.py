@@ -119,7 +119,9 @@ def test_names_are_found_where_they_stand(seed):
 
 def test_names_of_one_hash_are_told_apart(monkeypatch):
     monkeypatch.setattr(NameIndex, "_is_exact", False)
-    monkeypatch.setattr(NameIndex, "_hash_digits", lambda self, own: np.zeros(len(own), np.uint64))
+    monkeypatch.setattr(
+        NameIndex, "_encode", lambda self, names, numbers: np.zeros(len(names), np.uint64)
+    )
     ours = FeatureNames.from_iterable(["a", "b", ("a", "b"), "c"])
     found = NameIndex(ours).find(FeatureNames.from_iterable([("a", "b"), "d", "c", "a"]))
     np.testing.assert_array_equal(found, [2, -1, 3, 0])

@@ -87,8 +87,9 @@ def test_memory_is_forgotten_when_the_network_learns(network):
     np.testing.assert_allclose(after, network.predict(docs)[0], atol=1e-4)
 
 
-def test_rows_are_added_to_rows():
-    grown = GrowingArray(np.zeros((1, 2)))
+@pytest.mark.parametrize("capacity", [0, 64, 1000])
+def test_rows_are_added_to_rows(capacity):
+    grown = GrowingArray(np.zeros((1, 2)), capacity)
     for n in range(1, 20):
         grown.add(np.full((n, 2), n))
     expected = np.repeat(np.arange(20), [1, *range(1, 20)])

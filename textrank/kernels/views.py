@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -43,6 +44,7 @@ from textrank.features import (
     SharedRows,
     Vector,
     hstack_csr,
+    with_int32_indices,
 )
 from textrank.kernels.algebra import (
     Exponential,
@@ -300,13 +302,9 @@ class FeatureRows:
     index: NameIndex
     rows: Indices  # (d + 1,) row in the table; the last is -1, for a name that is missing
 
-    def matches(self, F: Features) -> RaggedRows:
-        """Return the entries of F whose feature the table has, with its row there.
-
-        There is one row per candidate, which may be empty; other entries are dropped.
-        """
-        row = self.rows[self.index.find(F.names)][F.cells.indices]
-        return RaggedRows(F.cells.indptr, row, F.cells.data).keep(row >= 0)
+    def find(self, names: FeatureNames) -> Indices:
+        """Return the row in the table of each of ``names``; -1 if the table lacks it."""
+        return self.rows[self.index.find(names)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,22 +321,32 @@ class IndexedViews:
     weights: Mapping[str, float]  # of the linear views, relative to the weight of a Gaussian
     feature_rows: Mapping[str, FeatureRows]  # by linear view
     table: sp.csr_array  # (d, n) features of all linear views, weighted
-    rare: sp.csr_array  # (d, n) the same, with empty rows for common features
-    common: NDArray[np.int32]  # (d,) row in ``dense`` of a common feature, or -1
-    dense: Matrix  # (c, n) rows of the common features
     gaussian_tables: Mapping[str, GaussianTable]  # by Gaussian view, in order
     roots: Vector  # (n,) norms of the fixed candidates
-    joint: dict[tuple[str, ...], FeatureRows] = field(
-        default_factory=dict
-    )  # cache of lookups by joint views
+
+    @cached_property
+    def rare(self) -> sp.csr_array:
+        """Table with empty rows for common features, (d, n); built for the first larger batch."""
+        return _keep_rows(self.table, self.common < 0)
+
+    @cached_property
+    def common(self) -> NDArray[np.int32]:
+        """Row in ``dense`` of each common feature, -1 for the others, (d,)."""
+        is_common = lengths(self.table.indptr) > MIN_COMMON_SHARE * self.table.shape[1]
+        return np.where(is_common, np.cumsum(is_common) - 1, -1).astype(np.int32)
+
+    @cached_property
+    def dense(self) -> Matrix:
+        """Rows of the common features, (c, n); built for the first larger batch."""
+        return self.table[(self.common >= 0).nonzero()[0]].toarray()
 
     @classmethod
     def from_candidates(cls, kernel: CombinedViews, Y: Sequence[Any]) -> IndexedViews:
         """Index the fixed candidates Y in all views that the kernel uses.
 
         Linear views share one weighted table with a row per feature and a column per candidate;
-        features that more than ``MIN_COMMON_SHARE`` of Y have are also stored as dense rows. Each
-        Gaussian view gets a table of its own. Of several ``gaussian_weights`` of the kernel the
+        features that more than ``MIN_COMMON_SHARE`` of Y have are also stored as dense rows once a
+        larger batch needs them. Each Gaussian view gets a table of its own. Of several ``gaussian_weights`` of the kernel the
         first is used; the weights of linear views are divided by it.
         """
         views = {name: _view_features(name, Y) for name in kernel.linear}
@@ -346,9 +354,11 @@ class IndexedViews:
             name: weight / kernel.gaussian_weights[0] for name, weight in kernel.linear.items()
         }
         ends = np.cumsum([0, *(len(F.names) for F in views.values())])
-        blocks = [F.values.T.astype(np.float64) * weights[name] for name, F in views.items()]
-        table = sp.vstack(blocks, format="csr") if blocks else sp.csr_array((0, len(Y)))
-        is_common = np.diff(table.indptr) > MIN_COMMON_SHARE * len(Y)
+        scaled = [
+            F.with_data(F.cells.data.astype(np.float64, copy=False) * weights[name]).cells
+            for name, F in views.items()
+        ]
+        table = hstack_csr(scaled) if scaled else sp.csr_array((len(Y), 0))
         return cls(
             kernel,
             weights,
@@ -356,10 +366,7 @@ class IndexedViews:
                 name: FeatureRows(NameIndex(F.names), np.append(np.arange(low, high), -1))
                 for (name, F), (low, high) in zip(views.items(), pairwise(ends), strict=True)
             },
-            _keep_rows(sp.csr_array(table), np.ones(len(is_common), dtype=bool)),
-            _keep_rows(sp.csr_array(table), ~is_common),
-            np.where(is_common, np.cumsum(is_common) - 1, -1).astype(np.int32),
-            table[is_common.nonzero()[0]].toarray(),
+            with_int32_indices(table).T.tocsr(),
             _gaussian_tables(kernel.gaussian, Y),
             np.sqrt(_squared_norms(kernel, weights, views, len(Y))),
         )
@@ -474,32 +481,37 @@ class IndexedViews:
         ``joint`` has the features of several views in one matrix, or is None; ``views`` has the
         features of the other linear views by name.
         """
-        lookups = [self.feature_rows[name].matches(F) for name, F in views.items()]
+        lookups = [_match(F, self.feature_rows[name].find(F.names)) for name, F in views.items()]
         if joint is not None:
-            lookups.append(
-                self._joint_rows(tuple(joint.view_names)).matches(joint.candidate_features)
-            )
+            F = joint.candidate_features
+            lookups.append(_match(F, self._find_joint(F.names)))
         return SharedFeatures(lookups, self.table.shape[0])
 
-    def _joint_rows(self, joint_names: tuple[str, ...]) -> FeatureRows:
-        """Return the lookup for features of several views in one matrix; cached in ``joint``.
+    def _find_joint(self, names: FeatureNames) -> Indices:
+        """Return the row in the table of features of several views in one matrix, -1 for others.
 
-        There a feature's name begins with the name of its view. Views that are not linear views of
-        the kernel are left out, so that their features are not found.
+        There a feature's name begins with the name of its view. Features of views that are not
+        linear views of the kernel are not found. Each view is searched in its own index: a joint
+        index of all of them would take longer to build than a short text takes to score.
         """
-        if joint_names not in self.joint:
-            rows_by_view = {
-                name: self.feature_rows[name] for name in joint_names if name in self.feature_rows
-            }
-            names = FeatureNames.concat(
-                [
-                    feature_rows.index.names.with_prefix(name)
-                    for name, feature_rows in rows_by_view.items()
-                ]
-            )
-            rows = np.concatenate([*(lookup.rows[:-1] for lookup in rows_by_view.values()), [-1]])
-            self.joint[joint_names] = FeatureRows(NameIndex(names), rows)
-        return self.joint[joint_names]
+        rows = np.full(len(names), -1, dtype=np.intp)
+        first_words = names.parts[:, 0]
+        views = set(names.vocabulary) & self.feature_rows.keys()
+        for view in views:
+            columns = (first_words == names.vocabulary.index(view)).nonzero()[0]
+            if len(columns):
+                rows[columns] = self.feature_rows[view].find(names.take(columns).drop_first_word())
+        return rows
+
+
+def _match(F: Features, rows: Indices) -> RaggedRows:
+    """Return the entries of F whose feature the table has, with its row there.
+
+    ``rows`` has the row of each column of F, -1 for none. The result has one row per candidate,
+    which may be empty.
+    """
+    row = rows[F.cells.indices]
+    return RaggedRows(F.cells.indptr, row, F.cells.data).keep(row >= 0)
 
 
 def _add_products(K: Matrix, shared: SharedFeatures, table: sp.csr_array) -> None:

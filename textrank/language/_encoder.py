@@ -296,24 +296,29 @@ def _iter_fingerprints(models: Sequence[Model[Any, Any]]) -> Iterator[float]:
 
 WordHashes: TypeAlias = NDArray[np.uint64]  # (words, 2): ORTH and NORM of each word
 MAX_CACHED_WORDS = 20_000  # some hundred bytes each
+FIRST_CAPACITY_DIVISOR = 32  # a GrowingArray starts with this part of its capacity
 _SUPPORTED_COLUMNS = ("NORM", "PREFIX", "SUFFIX", "SHAPE", "LOWER", "ORTH")
 _EMBEDDING_LAYERS = ("extract_features", "list2ragged", "with_array", "with_array", "ragged2list")
 _HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class GrowingArray:
-    """Array to which rows can be appended; its capacity doubles when it is full."""
+    """Array to which rows can be appended.
+
+    It starts small, since a short text needs few rows. At the first growth memory for ``capacity``
+    rows is allocated and touched at once, so that memory use does not grow until more rows are
+    added; from there on the capacity doubles when the array is full.
+    """
 
     def __init__(self, initial: NDArray[Any], capacity: int = 0) -> None:
         """Copy the rows ``initial``, which also determine row shape and dtype.
 
-        Memory for ``capacity`` rows (at least the initial ones) is allocated and touched at once,
-        so that memory use does not grow until more rows are added.
+        ``capacity`` is the number of rows, with the initial ones, to make room for.
         """
         self._initial_size = self._size = len(initial)
-        self._buffer = np.full(
-            (max(capacity, len(initial)), *initial.shape[1:]), 1, dtype=initial.dtype
-        )
+        self._capacity = capacity
+        size = max(capacity // FIRST_CAPACITY_DIVISOR, len(initial))
+        self._buffer = np.empty((size, *initial.shape[1:]), dtype=initial.dtype)
         self._buffer[: self._size] = initial
 
     def add(self, rows: NDArray[Any]) -> None:
@@ -323,7 +328,8 @@ class GrowingArray:
         """
         size = self._size + len(rows)
         if size > len(self._buffer):
-            buffer = np.empty((2 * size, *self._buffer.shape[1:]), dtype=self._buffer.dtype)
+            capacity = self._capacity if size <= self._capacity else 2 * size
+            buffer = np.full((capacity, *self._buffer.shape[1:]), 1, dtype=self._buffer.dtype)
             buffer[: self._size] = self.rows
             self._buffer = buffer
         self._buffer[self._size : size] = rows

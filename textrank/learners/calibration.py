@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import expit, log_expit, softmax
 
 from textrank.features import Matrix, Vector
@@ -306,6 +305,8 @@ def fit_temperature(
         return float(np.exp(low))
     if slope(high) >= 0:  # no better than chance: the largest one
         return float(np.exp(high))
+    from scipy.optimize import brentq  # slow to import, and applying a model needs none of it
+
     return float(np.exp(brentq(slope, low, high, xtol=1e-14)))
 
 

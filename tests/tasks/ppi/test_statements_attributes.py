@@ -21,7 +21,7 @@ from textrank.model import Model
 from textrank.tasks.base import Scored
 from textrank.tasks.ppi.blocks import SideWords
 from textrank.tasks.ppi.pairs import analyze_pairs
-from textrank.tasks.ppi.statements import AttributeModels, PPIStatement, _merge_names
+from textrank.tasks.ppi.statements import AttributeModels, PPIStatement
 from textrank.tasks.ppi.task import PPI
 
 ROOT = Path(__file__).parents[3]
@@ -139,15 +139,3 @@ def test_averages_are_kept_on_disk(docs: list[Doc], tmp_path: Path) -> None:
     candidates = model.pipeline.task.candidates(docs[2])
     one, two = (m.explain_relative(candidates)[0][-1][1] for m in (model, again))
     assert one == pytest.approx(two, abs=1e-6)
-
-
-@pytest.mark.parametrize("repeats", [1, 3])
-def test_names_are_merged_as_plain_loops_merge_them(repeats: int) -> None:
-    rng = np.random.default_rng(repeats)
-    some = [tuple(rng.choice(["a", "b", "c"], rng.integers(1, 4)).tolist()) for _ in range(20)]
-    names = FeatureNames.from_iterable(some * repeats)
-    found, column = _merge_names(names)
-    assert list(found) == list(dict.fromkeys(some))
-    assert [found[i] for i in column] == some * repeats
-    odd = FeatureNames.from_iterable([*some * repeats, "b"])
-    assert [_merge_names(odd)[0][i] for i in _merge_names(odd)[1]] == [*some * repeats, ("b",)]

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, get_args
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -548,6 +547,8 @@ def to_networkx(graph: LabelledGraph) -> nx.DiGraph:
     >>> to_networkx(LabelledGraph(["a", "b"], {(0, 1): 0.5})).edges[0, 1]
     {'weight': 0.5}
     """
+    import networkx as nx  # slow to import, and rarely needed
+
     network: nx.DiGraph = nx.DiGraph()
     network.add_nodes_from((i, {"labels": labels}) for i, labels in enumerate(graph.labels))
     network.add_edges_from((*edge, {"weight": weight}) for edge, weight in graph.edges.items())
@@ -569,6 +570,7 @@ def from_networkx(
         Edge attribute with the weight, and the weight of edges without it. Weights of parallel
         edges add up; an undirected edge becomes two directed ones, but a loop only one.
 
+    >>> import networkx as nx
     >>> from_networkx(nx.Graph([("x", "y")])).edges
     {(0, 1): 1.0, (1, 0): 1.0}
     """

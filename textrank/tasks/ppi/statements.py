@@ -348,14 +348,13 @@ class LabelWeights:
         column_of_key = {label_key(aspect, answer): column for column, answer in enumerate(answers)}
         column_of_word = np.array([column_of_key.get(word, -1) for word in words], dtype=np.intp)
         answer_column = column_of_word[model.names.parts[:, 0]]
-        names = FeatureNames(words, model.names.parts[:, 1:])
+        names, name_index = model.names.split_first_word()
+        values = np.zeros((len(names), len(answers)))
+        values[name_index, answer_column] = model.fit.coef
         is_constant = _is_constant(names)
-        offsets = np.zeros(len(answers))
-        offsets[answer_column[is_constant]] = model.fit.coef[is_constant] * kernel.constant
-        unique_names, name_index = _merge_names(names.take((~is_constant).nonzero()[0]))
-        values = np.zeros((len(unique_names), len(answers)))
-        values[name_index, answer_column[~is_constant]] = model.fit.coef[~is_constant]
-        return cls(unique_names, values, offsets, model.threshold or 0.0)
+        offsets = values[is_constant].sum(axis=0) * kernel.constant  # at most one row
+        features = (~is_constant).nonzero()[0]
+        return cls(names.take(features), values[features], offsets, model.threshold or 0.0)
 
     def scale_blocks(self, block_weights: Mapping[str, float]) -> LabelWeights:
         """Return weights for unweighted features; each is multiplied by the weight of its block.
@@ -396,35 +395,6 @@ def _is_constant(names: FeatureNames) -> NDArray[np.bool_]:
     return mask
 
 
-def _merge_names(names: FeatureNames) -> tuple[FeatureNames, Indices]:
-    """Return the distinct names by first occurrence, and each given name's index among them.
-
-    Fast if the same names repeat in the same order, as they do under every question.
-    """
-    unique_names = names[: _repetition_period(names.parts)]
-    if len(unique_names) < len(names):  # the same names in the same order under every question
-        unique_names, column = _merge_names(unique_names)
-        return unique_names, np.tile(column, len(names) // len(column))
-    return names.unique()
-
-
-def _repetition_period(parts: NDArray[np.int32]) -> int:
-    """Return p such that the rows repeat with period p; the number of rows if they do not repeat.
-
-    Only the first row after row 0 that equals row 0 is tried as p, and only if p divides the number
-    of rows. ``parts`` is (rows, columns).
-    """
-    repeats = np.flatnonzero((parts[1:] == parts[:1]).all(axis=1)) + 1
-    n_rows = len(parts)
-    if (
-        not len(repeats)
-        or n_rows % repeats[0]
-        or not np.array_equal(parts[repeats[0] :], parts[: -repeats[0]])
-    ):
-        return n_rows
-    return int(repeats[0])
-
-
 @dataclass(frozen=True, eq=False)
 class AttributeWeights:
     """Feature weights of all answers to all aspects in one table.
@@ -445,9 +415,9 @@ class AttributeWeights:
         the block "turned" fill the right half of the row of the same feature in "sides". A feature
         that a submodel lacks has weight 0.
         """
-        names, column = _merge_names(
-            FeatureNames.concat([_merge_difference_names(w.names) for w in weights])
-        )
+        names, column = FeatureNames.concat(
+            [_merge_difference_names(w.names) for w in weights]
+        ).unique()
         n_answers = sum(len(w.offsets) for w in weights)
         values = np.zeros((len(names) + 1, 2 * n_answers))
         row, first_column = 0, 0
