@@ -369,16 +369,19 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         If names differ mostly in their first word, as those of a model with many questions, the
         rest of each is stored once: ``first`` has the first words, ``rest`` the distinct other
         parts, and ``rest_steps`` the differences between the indices of successive names in them.
-        Words are one UTF-8 text, never a pickle.
+        Words are one UTF-8 text, never a pickle. Their numbers have 16 bits if these suffice.
         """
         words = pack_words(self.vocabulary)
+        dtype = np.int16 if len(self.vocabulary) <= np.iinfo(np.int16).max else np.int32
+        plain = {**words, "parts": self.parts.astype(dtype)}
         if self.parts.shape[1] < 2:
-            return {**words, "parts": self.parts}
+            return plain
         rest, index = self.split_first_word()
         if MIN_SHARING * len(rest) > len(self):
-            return {**words, "parts": self.parts}
+            return plain
         steps = np.diff(index, prepend=0).astype(np.int32)
-        return {**words, "first": self.parts[:, 0], "rest": rest.parts, "rest_steps": steps}
+        first = self.parts[:, 0].astype(dtype)
+        return {**words, "first": first, "rest": rest.parts.astype(dtype), "rest_steps": steps}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> FeatureNames:
