@@ -531,7 +531,8 @@ class NameIndex:
             matched = (columns >= 0).nonzero()[0]
             digits = self._digits(names.parts[matched], numbers)
             own_digits = self._digits(self.names.parts[columns[matched]], self._own_numbers)
-            for row in (own_digits != digits).any(axis=1).nonzero()[0].tolist():
+            mismatched = np.flatnonzero((own_digits != digits).any(axis=1))
+            for row in mismatched.tolist():
                 index = matched[row]  # two names have one hash
                 columns[index] = self._find_exact(digits[row], codes[index])
         return columns
@@ -551,9 +552,7 @@ class NameIndex:
         """Numbers of the words of the names of this index, as from ``number_words``."""
         return self.number_words(self.names.vocabulary)
 
-    def _digits(
-        self, parts: NDArray[np.int32], numbers: NDArray[np.uint64]
-    ) -> NDArray[np.uint64]:
+    def _digits(self, parts: NDArray[np.int32], numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return the numbers of the words of names, shape ``(len(parts), width)``.
 
         ``numbers`` are those of the vocabulary that ``parts`` refers to, as from ``number_words``.
@@ -613,7 +612,7 @@ class NameIndex:
                 break
             codes[rows] += (numbers * factors[position])[words]  # wraps around
         if parts.shape[1] > len(factors):
-            too_long = (parts[:, len(factors) :] >= 0).any(axis=1).nonzero()[0]
+            too_long = np.flatnonzero((parts[:, len(factors) :] >= 0).any(axis=1))
             first = np.uint64(self.unknown) - numbers[parts[too_long, 0]]
             codes[too_long] += first * factors[0]
         return codes ^ (codes >> np.uint64(32))  # low bits depend on all bits
