@@ -369,16 +369,19 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         If names differ mostly in their first word, as those of a model with many questions, the
         rest of each is stored once: ``first`` has the first words, ``rest`` the distinct other
         parts, and ``rest_steps`` the differences between the indices of successive names in them.
-        Words are one UTF-8 text, never a pickle.
+        Words are one UTF-8 text, never a pickle. Their numbers have 16 bits if these suffice.
         """
         words = pack_words(self.vocabulary)
+        dtype = np.int16 if len(self.vocabulary) <= np.iinfo(np.int16).max else np.int32
+        plain = {**words, "parts": self.parts.astype(dtype)}
         if self.parts.shape[1] < 2:
-            return {**words, "parts": self.parts}
+            return plain
         rest, index = self.split_first_word()
         if MIN_SHARING * len(rest) > len(self):
-            return {**words, "parts": self.parts}
+            return plain
         steps = np.diff(index, prepend=0).astype(np.int32)
-        return {**words, "first": self.parts[:, 0], "rest": rest.parts, "rest_steps": steps}
+        first = self.parts[:, 0].astype(dtype)
+        return {**words, "first": first, "rest": rest.parts.astype(dtype), "rest_steps": steps}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> FeatureNames:
@@ -528,7 +531,8 @@ class NameIndex:
             matched = (columns >= 0).nonzero()[0]
             digits = self._digits(names.parts[matched], numbers)
             own_digits = self._digits(self.names.parts[columns[matched]], self._own_numbers)
-            for row in (own_digits != digits).any(axis=1).nonzero()[0].tolist():
+            mismatched = np.flatnonzero((own_digits != digits).any(axis=1))
+            for row in mismatched.tolist():
                 index = matched[row]  # two names have one hash
                 columns[index] = self._find_exact(digits[row], codes[index])
         return columns
@@ -548,9 +552,7 @@ class NameIndex:
         """Numbers of the words of the names of this index, as from ``number_words``."""
         return self.number_words(self.names.vocabulary)
 
-    def _digits(
-        self, parts: NDArray[np.int32], numbers: NDArray[np.uint64]
-    ) -> NDArray[np.uint64]:
+    def _digits(self, parts: NDArray[np.int32], numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return the numbers of the words of names, shape ``(len(parts), width)``.
 
         ``numbers`` are those of the vocabulary that ``parts`` refers to, as from ``number_words``.
@@ -610,7 +612,7 @@ class NameIndex:
                 break
             codes[rows] += (numbers * factors[position])[words]  # wraps around
         if parts.shape[1] > len(factors):
-            too_long = (parts[:, len(factors) :] >= 0).any(axis=1).nonzero()[0]
+            too_long = np.flatnonzero((parts[:, len(factors) :] >= 0).any(axis=1))
             first = np.uint64(self.unknown) - numbers[parts[too_long, 0]]
             codes[too_long] += first * factors[0]
         return codes ^ (codes >> np.uint64(32))  # low bits depend on all bits

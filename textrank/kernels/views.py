@@ -346,8 +346,9 @@ class IndexedViews:
 
         Linear views share one weighted table with a row per feature and a column per candidate;
         features that more than ``MIN_COMMON_SHARE`` of Y have are also stored as dense rows once a
-        larger batch needs them. Each Gaussian view gets a table of its own. Of several ``gaussian_weights`` of the kernel the
-        first is used; the weights of linear views are divided by it.
+        larger batch needs them. Each Gaussian view gets a table of its own. Of several
+        ``gaussian_weights`` of the kernel the first is used; the weights of linear views are
+        divided by it.
         """
         views = {name: _view_features(name, Y) for name in kernel.linear}
         weights = {

@@ -14,7 +14,6 @@ from spacy.tokens import Doc
 from textrank.component import TaskComponent
 from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.evaluation.evaluate import evaluate
-from textrank.features import FeatureNames
 from textrank.language import load_nlp
 from textrank.linear_scores import AVERAGE_NAME
 from textrank.model import Model

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from textrank.tasks.ppi.sentences import (
     stem,
     word_form,
 )
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 PATH_PREFIXES = ("", "path:")  # off and on a shortest path
 SIDE_PREFIXES = ("before:", "middle:", "after:")
