@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, count
+from itertools import chain, count, repeat
 from typing import (
     Any,
     NamedTuple,
@@ -519,9 +519,8 @@ class NameIndex:
 
     def number_words(self, vocabulary: Sequence[str]) -> NDArray[np.uint64]:
         """Return the number here of each word, ``unknown`` for others, and a last 0 for padding."""
-        words, unknown = self.words, self.unknown
-        numbers = [*(words.get(word, unknown) for word in vocabulary), 0]
-        return np.array(numbers, dtype=np.uint64)
+        numbers = map(self.words.get, vocabulary, repeat(self.unknown))
+        return np.fromiter(chain(numbers, [0]), np.uint64, len(vocabulary) + 1)
 
     def find_numbered(self, names: FeatureNames, numbers: NDArray[np.uint64]) -> Indices:
         """Return what ``find`` does, for names whose words were numbered by ``number_words``."""

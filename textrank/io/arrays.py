@@ -88,7 +88,9 @@ def read_zip_entry(
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{path}: {entry.filename} uses an unsupported compression. Use deflate.")
     with archive.open(entry) as stream:
-        return _read_bounded(stream, f"{path}: {entry.filename}", limit)
+        # In one piece if the declared size is true, so that no pieces have to be joined.
+        whole = int(min(entry.file_size, limit)) + 1
+        return _read_bounded(stream, f"{path}: {entry.filename}", limit, max(whole, CHUNK_BYTES))
 
 
 def iter_tar_files(
@@ -112,14 +114,16 @@ def iter_tar_files(
         raise ValueError(f"{path}: not a readable tar archive ({error}). Restore it.") from error
 
 
-def _read_bounded(stream: IO[bytes], location: str, limit: float) -> bytes:
-    """Read a stream to its end and return its bytes.
+def _read_bounded(
+    stream: IO[bytes], location: str, limit: float, chunk_size: int = CHUNK_BYTES
+) -> bytes:
+    """Read a stream to its end, in pieces of at most ``chunk_size`` bytes, and return its bytes.
 
     Raises ValueError that begins with ``location`` as soon as more than ``limit`` bytes were read.
     """
     chunks: list[bytes] = []
     size = 0
-    while chunk := stream.read(CHUNK_BYTES):
+    while chunk := stream.read(chunk_size):
         chunks.append(chunk)
         size += len(chunk)
         if size > limit:
