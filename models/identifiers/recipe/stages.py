@@ -29,7 +29,7 @@ INNER_FOLDS = 4  # of the scores of the first stage that the second is trained o
 FIRST_C, SECOND_C = 1.0, 0.3  # inverse regularisation of the two stages
 # Exponents of the weight of a corpus, (mean number of right rows / its number), in the first
 # stage and in both parts of the second: 1 makes the corpora count equally, 0 the rows.
-FIRST_BALANCE, LOGISTIC_BALANCE, TREES_BALANCE = 0.5, 1.0, 0.75
+FIRST_BALANCE, LOGISTIC_BALANCE, TREES_BALANCE = 0.0, 1.0, 0.75
 TREES_SHARE = 0.5  # of the trees in the second stage
 TREES = {
     "max_iter": 100,
