@@ -173,8 +173,8 @@ class KernelMachine(BaseEstimator):
     def _scores(self, X: Any) -> Matrix:
         """Return the scores of new samples, (m, p) for p outputs.
 
-        X is validated and holds kernel values (m, n) if the kernel is precomputed. Raises
-        NotFittedError before ``fit``.
+        X is validated here (``_validate``); it must hold kernel values (m, n) if the kernel is
+        precomputed. Raises NotFittedError before ``fit``.
         """
         check_is_fitted(self, "heldout_")
         X = self._validate(X, reset=False)

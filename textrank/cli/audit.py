@@ -81,7 +81,8 @@ def audit_command(
     ours that helps, the second a few of the documents with correct annotation.
 
     \f
-    The review is served until the process is stopped; then its log is closed. Raises ValueError for
+    ``as_`` None is ``user_name()``; ``decisions`` None is the default file of ``make_review``. The
+    review is served until the process is stopped; then its log is closed. Raises ValueError for
     options without effect: --set, --review and ``REVIEW_OPTIONS`` with --answers, --label without
     it, ``REVIEW_OPTIONS`` without --review, and --top with it.
     """

@@ -201,7 +201,11 @@ def report_update(receipt: Receipt, file: Path, json_: Path | None) -> None:
 
 
 def _describe_verification(verification: dict[str, Any], receipt: Path) -> str:
-    """Return a message about a receipt, given the result of ``verify_receipt`` for it."""
+    """Return the message that a receipt was verified.
+
+    ``verification`` is the result of ``verify_receipt``, which raises ValueError if the receipt
+    does not hold.
+    """
     state = "not in the model" if verification["action"] == "forget" else "in the model"
     count = len(verification["documents"])
     return (

@@ -600,7 +600,8 @@ def _by_query(report: Report) -> dict[Key, float | None]:
 def _check_same_folds(first: str, a: Report, second: str, b: Report) -> None:
     """Raise ValueError unless reports have the same task, corpus and folds.
 
-    Folds are the same if their numbers and sizes are. ``first`` and ``second`` are run names.
+    Folds are the same if their numbers (of split and fold) and sizes are, in any order. ``first``
+    and ``second`` are run names.
     """
     if (a.task, a.corpus) != (b.task, b.corpus):
         raise ValueError(

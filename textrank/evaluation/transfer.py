@@ -506,9 +506,10 @@ class _FoldScores:
     ) -> tuple[float | None, Interval | None]:
         """Return the change of a metric by what ``key`` names, and its interval over draws.
 
+        The change is the metric of ``values[key]`` minus that of ``values[""]``, the target alone.
         ``values`` are the scores or decisions by key that ``metric`` takes after the labels;
-        ``draws`` (r, n) are how often each row counts in each of r resamples. Both results are None
-        if undefined.
+        ``draws`` (r, n) are how often each row counts in each of r resamples. Each result is None
+        if it is undefined; the interval is so only if no draw has a defined change.
         """
         once = np.ones((1, len(self.y)))
         whole = float((metric(self.y, values[key], once) - metric(self.y, values[""], once))[0])

@@ -290,8 +290,8 @@ class _DocumentBuilder:
     def add_leaf(self, part: Node, between: str) -> None:
         """Append the text of a passage or sentence, after ``between`` unless it is the first.
 
-        A missing text is empty. Raises ValueError if the text is not a string or the offset is
-        missing.
+        A missing text, or a false one such as null, 0 or [], is empty. Raises ValueError if another
+        text is not a string, or if the offset is missing or not a number of characters.
         """
         text = part.get("text") or ""
         if not isinstance(text, str):

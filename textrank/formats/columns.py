@@ -290,7 +290,9 @@ def _parse_list(value: Mapping[str, Any], key: str, location: str, make: Any) ->
 def _parse_entity(row: Any, number: int, location: str) -> Mention:
     """Return the Mention of one row of ``entities``; without an id it is called T<number>.
 
-    Raises ValueError unless the row has one of the two forms that ``JsonLines`` describes.
+    A row is ``[start, end, label]`` or ``{"label": ..., "pieces": [[start, end], ...]}``, the
+    latter with optional ``id`` and ``identifiers``, a list of texts that are not empty. Raises
+    ValueError for other rows.
     """
     match row:
         case [start, end, str(label)]:

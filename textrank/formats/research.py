@@ -137,7 +137,9 @@ class PPIXML(FileReader):
 def _retokenize(doc: Doc, nlp: Language) -> Doc:
     """Return a new Doc of the same text, sentences and mentions with the tokens of ``nlp``.
 
-    Only the tokenizer of ``nlp`` runs.
+    Only the tokenizer of ``nlp`` runs. Nothing else is copied, not even other user data. A mention
+    inside a new token covers the whole token (``set_mentions``); a sentence that would begin inside
+    one begins with the next token.
     """
     retokenized = _set_sentences(
         nlp.make_doc(doc.text), [sentence.start_char for sentence in doc.sents]

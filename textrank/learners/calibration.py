@@ -87,7 +87,7 @@ class PlattCalibration:
         Sources differ in their share of positives: each has a constant ``b ~ N(0, v)`` of its own
         in the log-odds, where ``v`` is the mean square of the fitted constants (one degree of
         freedom goes to ``shift``). The constant of a new corpus is unknown, so the shared log-odds
-        shrink by ``sqrt(1 + π v / 8)`` (MacKay 1992).
+        (``slope``, ``above`` and ``shift``) are divided by ``sqrt(1 + π v / 8)`` (MacKay 1992).
 
         >>> rng = np.random.default_rng(0)
         >>> corpora, s = np.repeat(list("abcdef"), 500), rng.normal(size=3000)

@@ -453,7 +453,8 @@ def _find_wrong_orders(decisions: Iterable[Decision]) -> list[WrongAnswer]:
     """Return the highest-scored candidates that are not the best, with their regret.
 
     Regret is the best label of the query minus that of its highest-scored candidate, of tied ones
-    the first. A query is one of a document and a split; there is at most one answer for each.
+    the first. Candidates of the same split, document and query form a query. There is at most one
+    answer for each, in the order in which the queries first occur.
     """
     queries: dict[tuple[int, str, str], list[Decision]] = {}
     for d in decisions:

@@ -540,10 +540,13 @@ _THINGS = rf"(?:what|who|(?:which|what) (?:\w+ )?{_THING_NOUNS})"
 def _parse_verb(words: str) -> Question | None:
     """Parse "what inhibits TP53", "what does TP53 inhibit", "what is phosphorylated by AKT1".
 
-    The kind is "partners", with the types of the verb; "which kinases" with a verb of any type asks
-    for phosphorylation. The role is that of the name: "target", "actor" and "actor" in these
-    examples, "" for a verb without direction. The first verb of ``_VERBS`` with a form that matches
-    decides. None for other forms, or if the name cannot be one.
+    Also "does anything inhibit TP53", "does TP53 inhibit anything", "genes inhibiting TP53" and
+    "list the kinases that inhibit TP53", which is read as "which kinases inhibit TP53".
+
+    The kind is "partners", with the types of the verb; "which kinases regulate TP53", with a verb
+    that has no types, asks for phosphorylation. The role is that of the name: "target", "actor" and
+    "actor" in the first three examples, "" for a verb without direction. The first verb of
+    ``_VERBS`` with a form that matches decides. None for other forms, or if the name cannot be one.
     """
     listed = rf"(?i)^{_SHOW}({_THING_NOUNS}) (?:that|which) "  # "list the kinases that ..."
     words = re.sub(listed, r"which \1 ", words)

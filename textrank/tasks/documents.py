@@ -189,7 +189,8 @@ class Retrieve(Task):
         """Return one candidate per listed document, in the order of the list.
 
         [] for a Doc that lists none. The features of a candidate are those listed, or else the
-        seven of ``_ranking_features``; its span is the whole Doc. Both document and query of a
+        seven of ``_ranking_features``, of which "rare words of the query" and "BM25" depend on the
+        whole list (by idf and mean length); its span is the whole Doc. Both document and query of a
         candidate are the id of the Doc. The label is the relevance, None if it is unknown. Raises
         ValueError if an entry of the list is not a document (``listed_documents``).
         """

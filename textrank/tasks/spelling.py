@@ -775,8 +775,9 @@ class PrintedWords:
     def _match(self, doc: Doc, start: int, max_rest: int) -> Span | None:
         """Return the longest listed word that begins at the token ``start``, or None.
 
-        ``max_rest`` is the largest number of characters that may follow the token. None also if the
-        word would end inside a token.
+        ``max_rest`` only bounds the text that is searched: no listed word that begins with this
+        token has more characters after it. None also if the longest word ends inside a token; a
+        shorter one is not tried then.
         """
         first = max(start - CONTEXT_TOKENS, 0)
         text = doc[first : start + 1 + max_rest + CONTEXT_TOKENS].text

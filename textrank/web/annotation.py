@@ -523,12 +523,13 @@ class Curation:
     def _next_of_queue(self, person: str) -> Question | None:
         """Return the next question of a person's queue; None if there is none.
 
-        If a second opinion is due (``_is_second_opinion_due``) and there is a question for it, it
-        comes first. For "paper" and "pair", questions of the same document or pair as the person's
-        last answer come first, in text order, and then those of the document or pair of the
-        question with the largest value. For "second opinion" it is the first question with exactly
-        one answer, by somebody else. Otherwise questions that other people have open are returned
-        only if no other is left.
+        If a second opinion is due (``_is_second_opinion_due``) and there is a question for it that
+        nobody else has open, it comes first, and its key is stored in ``_second`` for the person.
+        For "paper" and "pair", questions of the same document or pair as the person's last answer
+        come first, in text order, and then those of the document or pair of the question with the
+        largest value. For "second opinion" it is the first question with exactly one answer, by
+        somebody else. Otherwise questions that other people have open are returned only if no other
+        is left.
         """
         queue, learner = self._queues.get(person, "doubt"), self.learner
         taken = {question.key for question in self._questions.values()}

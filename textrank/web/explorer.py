@@ -296,9 +296,9 @@ class StatementExplainer:
     ) -> ExplainedDecision:
         """Explain the score of a statement's candidate, the first that overlaps both its names.
 
-        ``candidates`` and ``offset`` are those of ``_find_candidates``. The decision's ``row`` has
-        the values of ``STATED_COLUMNS`` that are not in ``UNKNOWN_VALUES``. Raises ValueError if
-        there is no such candidate.
+        The first span must overlap name a, the second name b. ``candidates`` and ``offset`` are
+        those of ``_find_candidates``. The decision's ``row`` has the values of ``STATED_COLUMNS``
+        that are not in ``UNKNOWN_VALUES``. Raises ValueError if there is no such candidate.
         """
         wanted = [(row[f"start_{s}"] - offset, row[f"end_{s}"] - offset) for s in "ab"]
         for candidate in candidates:

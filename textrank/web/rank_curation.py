@@ -456,8 +456,8 @@ class RankLearner:
         """Add labelled rows to the model; arguments have one entry per row.
 
         ``queries`` are numbers that the model does not have yet. The model learns ``labels`` minus
-        the scores of the prior; ``model``, ``index`` and ``labels`` are replaced. Does not take the
-        lock.
+        the scores of the prior; ``labels`` are stored as given. Replaces ``model``, ``index`` and
+        ``labels`` and drops the cached scores. Does not take the lock.
         """
         residuals = labels - self.prior_scores[rows]
         gram = self.rows.gram(rows)

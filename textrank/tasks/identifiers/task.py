@@ -180,9 +180,10 @@ class Identifiers(Task):
     ) -> CandidateTable:
         """Return the candidates of the names ``spans`` of a Doc, before the first stage.
 
-        The number of a name is its index in ``spans``; labels are not checked. ``own_usage`` is
-        what this document added to the usage counts (key -> concept -> documents) and is
-        subtracted; None subtracts nothing.
+        The number of a name is its index in ``spans``. Its label may be any; the one used is that
+        of the recogniser (``recognised_label``), even if linking has changed it since.
+        ``own_usage`` is what this document added to the usage counts (key -> concept ->
+        documents) and is subtracted; None subtracts nothing.
         """
         text = doc.text
         # A name that was linked before may have another label now.
