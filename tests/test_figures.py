@@ -69,7 +69,7 @@ CARDS = ["models/ppi/README.md"]
     ("page", "pattern", "sources"),
     [
         ("README.md", r"\| textrank, F at a threshold [^|]*\|(.*)", CARDS),
-        ("README.md", r"- We read ([^.]*)\.", CARDS),
+        ("README.md", r"- (Of 146 statements [^.]*)\.", CARDS),
         ("README.md", r"\| textrank, AUC \|(.*)", CARDS),
         ("README.md", r"\| Protein interactions \|(.*)", CARDS),
         ("README.md", r"\| Gene identifiers \|(.*)", ["models/identifiers/README.md"]),

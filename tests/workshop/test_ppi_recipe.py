@@ -94,12 +94,13 @@ def test_a_corpus_is_left_out_with_given_and_recognised_names(models: Any) -> No
 def test_curves_come_from_complete_texts_left_out(models: Any) -> None:
     heads = models.heads()
     count = models.recipe.settings["calibration_pairs"]
-    assert heads.heldout.shape == heads.labels.shape == (3 * count, 2)
+    sources = len(models.recipe.settings["calibrate_on"])
+    assert heads.heldout.shape == heads.labels.shape == (sources * count, 2)
     rows = models.pairs.source == "pc13_raw"
     expected = models.K[rows] @ models.fit(("pc13",))
     assert np.isin(heads.heldout[:count].round(9), expected.round(9)).all()
-    assert models.heads("pc13").heldout.shape == (2 * count, 2)
-    assert all(curve.sources == 3 for curve in heads.calibrations)
+    assert models.heads("pc13").heldout.shape == ((sources - 1) * count, 2)
+    assert all(curve.sources == sources for curve in heads.calibrations)
 
 
 def test_the_curve_for_selected_sentences_leaves_the_tested_corpus_out(models: Any) -> None:
@@ -121,10 +122,13 @@ def test_a_basis_has_pairs_of_every_source_half_of_them_positive(models: Any) ->
         assert (models.pairs.either[models.basis][chosen == name] > 0).sum() == 3
 
 
-def test_our_own_sentences_are_scored_without_their_documents(models: Any) -> None:
-    rows = models.pairs.source == "own"
-    scores = models.scores_without("own")
-    part = rows & (models.pairs.document % 3 == 1)
+@pytest.mark.parametrize("name", ["own", "sentences", "abstracts"])
+def test_our_own_sources_are_scored_without_their_documents(
+    models: Any, script: dict[str, Any], name: str
+) -> None:
+    rows = models.pairs.source == name
+    scores = models.scores_without(name)
+    part = rows & (models.pairs.document % script["OWN_PARTS"] == 1)
     expected = models.K[part] @ models.fit((), part)
     np.testing.assert_allclose(scores[part[rows]], expected)
 
