@@ -656,7 +656,7 @@ class HeldoutReference:
         """Return small arrays for ``from_arrays``; profiles are rounded to 32 bits.
 
         Keys are ``reference/groups``, ``reference/queries``, ``reference/profiles`` and
-        ``reference/words``.
+        ``reference/words``, which are the ``word_bits``. Groups and queries become 32-bit integers.
         """
         return {
             "reference/groups": self.groups.astype(np.int32),

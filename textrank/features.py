@@ -366,10 +366,14 @@ class FeatureNames(Sequence[tuple[str, ...]]):
     def to_arrays(self) -> Arrays:
         """Return arrays that ``from_arrays`` reads, by key: ``words``, ``size`` and ``parts``.
 
+        ``words`` and ``size`` are the vocabulary from ``pack_words``. ``parts`` has a row
+        of word numbers per name, padded with -1.
+
         If names differ mostly in their first word, as those of a model with many questions, the
-        rest of each is stored once: ``first`` has the first words, ``rest`` the distinct other
-        parts, and ``rest_steps`` the differences between the indices of successive names in them.
-        Words are one UTF-8 text, never a pickle. Their numbers have 16 bits if these suffice.
+        rest of each is stored once, and three arrays replace ``parts``: ``first`` has the first
+        words, ``rest`` the distinct other parts, and ``rest_steps`` the differences between the
+        indices of successive names in them. Words are one UTF-8 text, never a pickle. Their numbers
+        have 16 bits if these suffice.
         """
         words = pack_words(self.vocabulary)
         dtype = np.int16 if len(self.vocabulary) <= np.iinfo(np.int16).max else np.int32

@@ -59,7 +59,8 @@ class _Close:
     def __call__(self, left: Any, right: Any, broken: str) -> None:
         """Raise AssertionError, beginning with ``broken``, if shapes or values differ.
 
-        NaN is not equal to anything.
+        NaN is not equal to anything, nor is an infinity, even to itself. ``scale`` is the stored
+        one, not computed from the arrays.
         """
         left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
         _check(left.shape == right.shape, f"{broken}: shapes {left.shape} and {right.shape}")

@@ -137,8 +137,9 @@ def _flatten(block: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
 def _describe_confusions() -> dict[str, dict[str, str]]:
     """Return one section with the confusion pairs of the shipped model, their precision and recall.
 
-    The result has the form of ``collect_info``. Precision and recall were measured on genres held
-    out of training, with 1 % of the words replaced by errors.
+    The result has the form of ``collect_info``: the title of the section gives the number of pairs,
+    and each row maps the title of a pair to its precision and recall, as text. These were measured
+    on genres held out of training, with 1 % of the words replaced by errors.
     """
     from textrank.lint.model import REPORTED_PRECISION, ConfusionModel, shipped_model_path
 

@@ -323,9 +323,11 @@ def _iter_annotation_lines(doc: Doc, source: str) -> Iterator[str]:
     """Iterate over the lines of the ``.ann`` file of a Doc, without line ends.
 
     Mentions come first, then true relations of ``source``, then events, equivalences and
-    attributes, and concepts. If any mention id is not T and a number, mentions are renumbered from
-    T1, and events, equivalences and attributes are left out. A missing label of a mention becomes
-    ``Entity``, a missing type of a relation ``Interaction``.
+    attributes, and concepts. Relations are numbered from R1, concepts from N1. If any mention id is
+    not T and a number, mentions are renumbered from T1, and events, equivalences and attributes are
+    left out. A missing label of a mention becomes ``Entity``, a missing type of a relation
+    ``Interaction``. Each run of white space in labels, types and concepts becomes ``_``; each white
+    space character in the text of a mention becomes a space.
     """
     mentions = get_mentions(doc)
     keeps_ids = all(re.fullmatch(r"T\d+", m.id) for m in mentions)
@@ -670,7 +672,8 @@ class _EventAnnotations:
     def _add_event(self, name: str, body: str, location: str) -> None:
         """Add an event, ``Binding:T3 Theme:T1 Theme2:T2``, under its id ``name``.
 
-        What it refers to is not checked. Raises ValueError if it is malformed.
+        Digits at the end of a role are dropped: Theme2 becomes Theme. An event with the same id is
+        replaced. What it refers to is not checked. Raises ValueError if it is malformed.
         """
         parts = [part.split(":", 1) for part in body.split()]
         if not parts or any(len(part) != 2 for part in parts):

@@ -128,8 +128,9 @@ def as_vectors(X: Sequence[Any]) -> Any:
     """Return X as Features, a float CSR matrix or a 2-D float64 array, whichever it is or contains.
 
     A list of ``Features`` rows is stacked by column name, a list of sparse rows by column index;
-    the first element decides which of these it is. An empty list gives an array of shape (0, 0).
-    Raises ValueError if X is not a table of rows or holds other objects than numbers.
+    the first element decides which of these it is. Listed sparse rows keep their common dtype. An
+    empty list gives an array of shape (0, 0). Raises ValueError if X is not a table of rows or
+    holds other objects than numbers.
     """
     if isinstance(X, Features):
         return X

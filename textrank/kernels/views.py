@@ -666,9 +666,9 @@ class CombinedViews:
         """Return the Gram matrices (x, x) of all alternatives on X, in the order of their weights.
 
         Each is ``exp(gamma (K - 1))`` of the normalised sum K of linear and weighted Gaussian
-        parts; every summand is computed once. The only parameter is ``gaussian_weight``. With
-        linear views alone, an input without features gets NaN, where a call of the kernel raises
-        ValueError.
+        parts; every summand is computed once. The only parameter is ``gaussian_weight``. All
+        matrices are in memory at once. With linear views alone, an input without features gets NaN
+        off the diagonal and 1 on it, where a call of the kernel raises ValueError.
         """
         linear = _sum_grams(X, [(w, k) for n, (w, k) in self.summands.items() if n in self.linear])
         gaussian = _sum_grams(

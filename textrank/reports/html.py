@@ -373,8 +373,9 @@ def mark_sentence(decision: Decision, words: Sequence[CharacterRange] = ()) -> l
     """Split the sentence of a decision into pieces with CSS classes.
 
     Classes: e1, e2 and so on for the judged mentions, path for words on the dependency path, word
-    for the given ``words``, which are character ranges. The pieces join to the whole text; the
-    classes of a piece are separated by blanks, in this order, "" for none.
+    for the given ``words``. All are character ranges of ``decision.text``, clipped to it. The
+    pieces join to the whole text; the classes of a piece are separated by blanks, in this order, ""
+    for none.
     """
     marks = [(start, end, f"e{i + 1}") for i, (start, end) in enumerate(decision.spans)]
     for arc in decision.path:

@@ -563,9 +563,10 @@ def _format_share(share: LabelShare) -> str:
 def league_table(league: League) -> RenderableType:
     """Return a row per unit and system: counts, precision, recall, F1 and its interval.
 
-    The best F1 of a unit is bold, also if several systems have it. Documents that a system did not
-    answer are noted above. Below are the tests between systems, if there are several: difference of
-    F1 in percentage points, p and p after Holm.
+    The counts are of gold, of answers and of right answers. The best F1 of a unit is bold, also if
+    several systems have it. Documents that a system did not answer are noted above. Below are the
+    tests between systems, if there are several: difference of F1 in percentage points, p and p
+    after Holm.
     """
     table = _new_table()
     table.add_column("unit")

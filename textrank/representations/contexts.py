@@ -494,6 +494,7 @@ class _Words:
 
         Read are all tokens from the first to the last target and at least ``span`` words on either
         side of them, as far as the Doc goes; the others are -1. New words are added to ``ids``.
+        Raises ValueError if the Doc has no target.
         """
         doc, targets = run.docs[number], slice(*np.searchsorted(run.owner, [number, number + 1]))
         words = np.full(len(doc), -1, dtype=np.int32)

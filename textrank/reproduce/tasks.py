@@ -721,9 +721,10 @@ def _fold_figure(report: Report, metric: str) -> Figure:
 def run_across(settings: RunSettings) -> Cells:
     """Compute AUC and F under three thresholds, trained on one corpus and tested on another.
 
-    One row per ordered pair of ``CORPORA``, "train → test"; columns are the labels of
-    ``METRIC_NAMES``, where "f" is "F, own threshold". Undefined metrics are left out. Documents are
-    those of ``read_documents``, all only in the full version.
+    The pipeline is ``ppi-apg``. The result is nested, by row, then column. One row per ordered pair
+    of ``CORPORA``, "train → test"; columns are the labels of ``METRIC_NAMES``, where "f" is "F, own
+    threshold". Undefined metrics are left out. Documents are those of ``read_documents``, all only
+    in the full version.
     """
     crossed = cross_corpora(
         load_pipeline("ppi-apg"), {name: read_documents(settings, name) for name in CORPORA}

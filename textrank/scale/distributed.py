@@ -500,6 +500,8 @@ class PartitionedRLS:
     def coefs(self, partitions: Partitions, folds: int = 1, out: int = NO_FOLD) -> Matrix:  # (a, d)
         """Return the weights at every alpha, shape (alphas, features).
 
+        Rows are in the order of the learner's ``alphas``; its ``rank`` decides how data are
+        centred: per query ("query"), over all training candidates ("global") or not at all.
         They are fitted to all candidates except those of fold ``out`` of ``folds``: the documents
         whose number modulo ``folds`` is ``out``. ``NO_FOLD`` uses all. Raises ValueError if the
         solver does not reach the learner's ``tolerance`` within its ``iterations``.

@@ -535,8 +535,9 @@ def _add_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
     """Add the features of single arcs to ``parts``, in place.
 
     ``attributes`` are those of all distinct arcs and of a missing one. Names of an arc combine
-    label, side, tags, words, length and the distinct tags between its ends. A root only has the
-    names ("root", tag) and ("root word", word).
+    label, side, tags, words, length and the distinct tags between its ends, with separate names for
+    each such tag. A root only has the names ("root", tag) and ("root word", word); the missing arc
+    gets none.
     """
     arcs = parts.forest.arcs
     part_numbers = parts.add(np.arange(len(parts.forest.arc)), parts.forest.arc, len(arcs))

@@ -929,7 +929,9 @@ def collect_decisions(
     """Return the decision about each name that has candidates, in order of appearance.
 
     ``gold`` maps each document to the gold identifiers of each of its names, by the number of the
-    name in queries. Raises KeyError or IndexError if it lacks one.
+    name in queries. A name may have several queries, ``3.0`` and ``3.1`` for items of a list, each
+    decided by its own candidates; the name number precedes the dot. Raises KeyError or IndexError
+    if ``gold`` lacks a name.
     """
     rows_by_name: dict[tuple[str, int], dict[str, list[int]]] = {}
     for i, candidate in enumerate(candidates):
@@ -956,8 +958,9 @@ def _decide_name(
 
     ``queries`` are the candidate rows of each of its queries, the name first, then list items;
     ``scores`` are those of all candidates. Of candidates that tie within rounding the first wins.
-    ``top_identifier`` is that of the first query that has a candidate other than "no gene".
-    ``predicted`` has the best candidate of each query, except "no gene".
+    ``top_identifier`` is the best of the first query that has a candidate other than "no gene", or
+    "" if none has. ``predicted`` has the best candidate of each query, except "no gene". The name
+    is reachable if any candidate is in ``gold``. Each query needs a candidate.
     """
     best_identifiers, predicted = [], []
     is_reachable = False
