@@ -4,7 +4,8 @@
 descriptors of pairs use. ``EVENT_CLASSES`` and ``CUE_CLASSES`` map a stem to the classes of event
 (binding, inhibition, ...) and of cue (not, modal, suggest, ...) that it belongs to; the features of
 statements use them. All lists were written from general knowledge of the field, without looking at
-a corpus, so they cannot leak the annotation of one.
+a corpus, so they cannot leak the annotation of one. ``SIGNS`` maps a stem to the sign of its
+effect; its words were chosen after the kinds of errors in thirty abstracts were known.
 """
 
 from __future__ import annotations
