@@ -399,8 +399,10 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         if "rest" in arrays:
             first, rest = (arrays[key].astype(np.int32, copy=False) for key in ("first", "rest"))
             index = np.cumsum(arrays["rest_steps"], dtype=np.intp)
-            if len(index) != len(first) or (
-                index.size and not 0 <= index.min() <= index.max() < len(rest)
+            if (
+                (first.ndim, rest.ndim) != (1, 2)
+                or len(index) != len(first)
+                or (index.size and not 0 <= index.min() <= index.max() < len(rest))
             ):
                 raise ValueError(
                     f"damaged feature names: {len(first)} first words do not fit {len(rest)} names "

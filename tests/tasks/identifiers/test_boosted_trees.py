@@ -56,3 +56,24 @@ def test_trees_are_stored_with_the_gazetteer(tmp_path: Path) -> None:
     replace(tables, trees=trees).to_disk(tmp_path)
     read = GeneLookup([tables, Gazetteer.from_disk(tmp_path)]).trees
     np.testing.assert_array_equal(read.score(X, COLUMNS), trees.score(X, COLUMNS))
+
+
+@pytest.mark.parametrize("key", ["tree_features", "tree_values", "tree_masks"])
+def test_damaged_trees_are_refused(key: str) -> None:
+    from textrank.tasks.identifiers.gazetteer import _decode_trees, _encode_lines
+
+    arrays = {
+        "tree_columns": _encode_lines(("a",)),
+        "tree_features": np.zeros((1, 1), dtype=np.uint16),
+        "tree_thresholds": np.zeros((1, 1), dtype=np.float32),
+        "tree_masks": np.ones((1, 1), dtype=np.uint16),
+        "tree_values": np.zeros((1, 2), dtype=np.float32),
+    }
+    damaged = {
+        "tree_features": np.full((1, 1), 7, dtype=np.uint16),
+        "tree_values": np.zeros((3, 2), dtype=np.float32),
+        "tree_masks": np.ones((1, 4), dtype=np.uint16),
+    }
+    assert list(_decode_trees(arrays).columns) == ["a"]
+    with pytest.raises(ValueError, match="damaged table"):
+        _decode_trees({**arrays, key: damaged[key]})

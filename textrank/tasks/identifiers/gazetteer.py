@@ -32,7 +32,7 @@ from textrank.io import (
     read_text,
     write_arrays,
 )
-from textrank.tasks.identifiers.boosted_trees import NO_TREES, BoostedTrees
+from textrank.tasks.identifiers.boosted_trees import MAX_LEAVES, NO_TREES, BoostedTrees
 from textrank.tasks.identifiers.names import (
     HUMAN,
     MOUSE,
@@ -615,13 +615,32 @@ def _decode_usage(table: NDArray[np.generic]) -> dict[int, dict[int, int]]:
 
 
 def _decode_trees(arrays: Arrays) -> BoostedTrees:
-    """Return the boosted trees; none for files of earlier versions, which have no such arrays."""
+    """Return the boosted trees; none for files of earlier versions, which have no such arrays.
+
+    Raises ValueError if their arrays do not fit each other.
+    """
     if "tree_columns" not in arrays:
         return NO_TREES
-    return BoostedTrees(
+    trees = BoostedTrees(
         _decode_lines(arrays["tree_columns"]),
         **{name: arrays[f"tree_{name}"] for name in _TREE_ARRAYS},  # type: ignore[arg-type]
     )
+    shape = trees.features.shape
+    is_consistent = (
+        len(shape) == 2
+        and shape == trees.thresholds.shape == trees.masks.shape
+        and trees.values.ndim == 2
+        and len(trees.values) == shape[0]
+        and trees.values.shape[1] <= MAX_LEAVES
+        and trees.masks.dtype == np.uint16
+        and (not trees.features.size or trees.features.min() >= 0)
+        and (not trees.features.size or trees.features.max() < len(trees.columns))
+    )
+    if not is_consistent:
+        raise ValueError(
+            "damaged table of genes: its boosted trees are not consistent. Restore the model."
+        )
+    return trees
 
 
 _NO_CONCEPTS: Mapping[int, float] = {}
